@@ -61,6 +61,7 @@ struct reader {
     const char *end;
     size_t index;
     const char *data;
+    size_t colon; /* the index of one that only libyaml rejects, or 0 */
 };
 
 int
@@ -247,11 +248,11 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
                 parser->problem_mark.line + 1, parser->problem_mark.column + 1,
                 parser->context ? parser->context : "", parser->context ? ": " : "",
                 parser->problem);
-    /* PyYAML before 5.1, as in RHEL 8, refuses this as well. */
-    if (strcmp(parser->problem, "found unexpected ':'") == 0)
-        return failure_hint(failure, "write a space after the ':'");
-    return failure_hint(failure, "look there and in the lines before: close brackets and "
-                                 "quotes, and indent with spaces");
+    if (strcmp(parser->problem, "found unexpected ':'") != 0)
+        return failure_hint(failure, "look there and in the lines before: close brackets "
+                                     "and quotes, and indent with spaces");
+    reader->colon = parser->problem_mark.index;
+    return failure_hint(failure, "write a space after the ':'");
 }
 
 /* --- nodes ------------------------------------------------------------------------ */
@@ -578,26 +579,15 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
     }
 }
 
+/* Sets `colon` as in the reader. */
 static int
-read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          bool keep, struct failure **failure)
+read_once(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          bool keep, size_t *colon, struct failure **failure)
 {
-    const size_t mark = strlen(BYTE_ORDER_MARK);
     struct reader reader = {
         .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
     int result, directives = 0;
 
-    *yaml = (struct yaml){0};
-    if (size > LIMIT_PART)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "more than %lu MiB\nsplit the document", LIMIT_PART / MIB);
-    /* libyaml counts it as a column. */
-    if (size >= mark && memcmp(data, BYTE_ORDER_MARK, mark) == 0) {
-        data += mark;
-        size -= mark;
-    }
-    if (size == 0)
-        data = "";
     reader.data = data;
     reader.end = data + size;
     /* libyaml compares each %TAG directive with all before it, which takes long if there
@@ -618,7 +608,74 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
     result = read_documents(&reader, yaml, shape, failure);
     yaml_parser_delete(&reader.parser);
+    *colon = reader.colon;
     return result;
+}
+
+/* Return: the text with a space after the colon, owned by the caller (free); NULL if PyYAML
+ * would not take it for a key's there. Sets `line` to that of the first one. */
+static char *
+add_space(const char *data, size_t size, size_t colon, int *line)
+{
+    struct reader reader = {.rest = data, .end = data + size};
+    size_t length;
+    char *text;
+
+    move_to(&reader, colon);
+    length = (size_t)(reader.rest - data) + 1;
+    if (length >= size || data[length - 1] != ':' || !memchr(",[]{}", data[length], 5))
+        return NULL;
+    if (*line == 0) {
+        *line = 1;
+        for (size_t i = 0; i < length; i++)
+            *line += data[i] == '\n';
+    }
+    text = xmalloc(size + 2);
+    memcpy(text, data, length);
+    text[length] = ' ';
+    memcpy(text + length + 1, data + length, size - length);
+    text[size + 1] = '\0';
+    return text;
+}
+
+/* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a key's, as if
+ * a space came after it (scan_plain), which libyaml rejects. */
+static int
+read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          bool keep, struct failure **failure)
+{
+    const size_t mark = strlen(BYTE_ORDER_MARK);
+    size_t again = LIMIT_YAML_AGAIN;
+    cleanup_free char *text = NULL;
+    int line = 0;
+
+    *yaml = (struct yaml){0};
+    if (size > LIMIT_PART)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "more than %lu MiB\nsplit the document", LIMIT_PART / MIB);
+    /* libyaml counts it as a column. */
+    if (size >= mark && memcmp(data, BYTE_ORDER_MARK, mark) == 0) {
+        data += mark;
+        size -= mark;
+    }
+    if (size == 0)
+        data = "";
+    for (;;) {
+        size_t colon = 0;
+        int result = read_once(yaml, data, size, shape, keep, &colon, failure);
+        char *spaced =
+            colon > 0 && size <= again ? add_space(data, size, colon, &line) : NULL;
+
+        if (!spaced) {
+            yaml->colon_line = line;
+            return result;
+        }
+        failure_free(steal(*failure));
+        yaml_clear(yaml);
+        free(text);
+        data = text = spaced;
+        again -= size++;
+    }
 }
 
 int

@@ -69,6 +69,9 @@ struct yaml_item {
 /* An empty one is all zero. */
 struct yaml {
     const struct yaml_node *root; /* NULL if the document is empty */
+    /* Of the first ':' before a bracket that only PyYAML since 5.1 takes for a key's (RHEL 8
+     * has 3.12); 0 if there is none. */
+    int colon_line;
     /* For all nodes: the rest of the newest chunk, and the chunks. */
     char *memory;
     size_t room;

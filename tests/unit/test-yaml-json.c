@@ -84,6 +84,26 @@ resolves_words(void **state)
     assert_all(examples);
 }
 
+/* What PyYAML since 5.1 makes of them, and libyaml does not take. */
+static void
+takes_a_colon_before_a_bracket(void **state)
+{
+    const struct example examples[] = {
+        {"{a: 1, b:[x, y]}", "{\"a\":1,\"b\":[\"x\",\"y\"]}"},
+        {"[a:[1], b:{c:[2]}]", "[{\"a\":[1]},{\"b\":{\"c\":[2]}}]"},
+        {"{a:,b:}", "{\"a\":null,\"b\":null}"},
+        {"[ü:[1], 'q':[2]]", "[{\"ü\":[1]},{\"q\":[2]}]"},
+        {"x: {k:[v], l:{m:n}}\n", "{\"x\":{\"k\":[\"v\"],\"l\":{\"m:n\":null}}}"},
+        {"- [a:]\n- {http://h:[1]}\n", "[[{\"a\":null}],{\"http://h\":[1]}]"},
+        {"{a: b:c, d:[e]}", "{\"a\":\"b:c\",\"d\":[\"e\"]}"},
+    };
+
+    (void)state;
+    assert_all(examples);
+    assert_refuses("{a: b:{c: d}}", FAILURE_YAML);
+    assert_refuses("{b:[x}", FAILURE_YAML);
+}
+
 static void
 resolves_integers(void **state)
 {
@@ -468,6 +488,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resolves_words),
+        cmocka_unit_test(takes_a_colon_before_a_bracket),
         cmocka_unit_test(resolves_integers),
         cmocka_unit_test(resolves_floats),
         cmocka_unit_test(follows_tags),

@@ -309,6 +309,19 @@ knows_its_limits(void **state)
     assert_refuses(directives.data, FAILURE_LIMIT);
 }
 
+static void
+ends_soon_though_every_colon_touches_a_bracket(void **state)
+{
+    cleanup_buffer struct buffer few = repeat("a: [", "b:[c],", 100, "]\n");
+    cleanup_buffer struct buffer many = repeat("a: [", "b:[c],", 100 * KIB, "]\n");
+    const clock_t begin = clock();
+
+    (void)state;
+    assert_takes(few.data);
+    assert_refuses(many.data, FAILURE_YAML);
+    assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
+}
+
 /* libyaml looks through all brackets that are open for each one that opens. */
 static void
 ends_soon_though_brackets_never_close(void **state)
@@ -397,6 +410,7 @@ main(void)
         cmocka_unit_test(says_the_line_and_nothing_of_the_content),
         cmocka_unit_test(knows_its_limits),
         cmocka_unit_test(ends_soon_though_brackets_never_close),
+        cmocka_unit_test(ends_soon_though_every_colon_touches_a_bracket),
         cmocka_unit_test(finds_values_by_their_keys),
     };
 
