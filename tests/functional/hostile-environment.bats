@@ -279,55 +279,60 @@ not_begun() {
     ' bash "$BATS_TEST_DIRNAME/../hostile/hostile.bash" "$root" "$seeds" "$uuid"
 }
 
-# What a domain needs there, its report and a generated host key, is missing before the guest starts.
-@test "with a read-only /var a start is refused, or a domain that needs nothing there starts" {
+# close_var: makes virt-seed's directories in /var read-only; in a namespace.
+close_var() {
+    local directory
+
+    for directory in "$root$statedir" "$root$reportdir"; do
+        mount --bind "$directory" "$directory"
+        mount -o remount,bind,ro "$directory"
+    done
+}
+
+# in_a_namespace_with_var COMMANDS: runs them in a shell that has this file's functions.
+in_a_namespace_with_var() {
     needs_a_namespace
     mkdir -p "$root$statedir" "$root$reportdir"
+    in_a_namespace bash -c "set -eu; source \"\$0\"; $(declare -f close_var); $(declare -p root seeds seed uuid statedir reportdir); $1" \
+        "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
+}
+
+# What a domain needs there, its report and a generated host key, is missing before the guest starts.
+@test "with a read-only /var a start is refused, or a domain that needs nothing there starts" {
     wired_xml | sed 's|<ci:cloud-init |&report="no" |' | virt-seed -q wire - >silent.xml
     wired_xml | sed 's|<ci:cloud-init |&report="no" ssh-host-keys="generate" |' | virt-seed -q wire - >key.xml
     # shellcheck disable=SC2016  # the words are the inner shell's
-    in_a_namespace bash -c '
-        set -eu
-        source "$1"
-        root=$2 seeds=$3 uuid=$4 seed=$3/$4.iso
-        mount --bind "$root/var" "$root/var"
-        mount -o remount,bind,ro "$root/var"
+    in_a_namespace_with_var '
+        close_var
         attempt lifecycle prepare
-        refused "/var/log/libvirt/virt-seed/$uuid.report: Read-only file system"
+        refused "$reportdir/$uuid.report: Read-only file system"
         nothing_is_left
         attempt lifecycle prepare key.xml
-        refused "/var/lib/virt-seed/secrets: Read-only file system"
+        refused "$statedir/secrets: Read-only file system"
         nothing_is_left
         attempt lifecycle prepare silent.xml
         succeeded
         virt-seed inspect "$seed"
         attempt lifecycle started silent.xml
         [[ $status -eq 0 && ! -s out ]]
-        released silent.xml
-    ' bash "$BATS_TEST_DIRNAME/../hostile/hostile.bash" "$root" "$seeds" "$uuid"
+        released silent.xml'
 }
 
 @test "if /var becomes read-only while a guest runs, its seed is removed all the same" {
-    needs_a_namespace
     # shellcheck disable=SC2016  # the words are the inner shell's
-    in_a_namespace bash -c '
-        set -eu
-        source "$1"
-        root=$2 seeds=$3 uuid=$4 seed=$3/$4.iso
+    in_a_namespace_with_var '
         attempt lifecycle prepare
         succeeded
-        mount --bind "$root/var" "$root/var"
-        mount -o remount,bind,ro "$root/var"
+        close_var
         attempt lifecycle started
         [[ $status -eq 0 && ! -s out ]]
         whole
         attempt lifecycle release
         refused "$uuid.report: Read-only file system"
         nothing_is_left
-        umount "$root/var"
+        umount "$root$statedir" "$root$reportdir"
         released
-        [[ ! -e $root/var/log/libvirt/virt-seed/$uuid.report ]]
-    ' bash "$BATS_TEST_DIRNAME/../hostile/hostile.bash" "$root" "$seeds" "$uuid"
+        [[ ! -e $root$reportdir/$uuid.report ]]'
 }
 
 # --- the process's environment ----------------------------------------------------------------
