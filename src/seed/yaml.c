@@ -623,7 +623,8 @@ add_space(const char *data, size_t size, size_t colon, int *line)
 
     move_to(&reader, colon);
     length = (size_t)(reader.rest - data) + 1;
-    if (length >= size || data[length - 1] != ':' || !memchr(",[]{}", data[length], 5))
+    if (length >= size || data[length - 1] != ':' || !data[length] ||
+        !strchr(",[]{}", data[length]))
         return NULL;
     if (*line == 0) {
         *line = 1;
