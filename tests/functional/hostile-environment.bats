@@ -293,8 +293,11 @@ close_var() {
 in_a_namespace_with_var() {
     needs_a_namespace
     mkdir -p "$root$statedir" "$root$reportdir"
-    in_a_namespace bash -c "set -eu; source \"\$0\"; $(declare -f close_var); $(declare -p root seeds seed uuid statedir reportdir); $1" \
-        "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
+    in_a_namespace bash -c "set -eu
+        source \"\$0\"
+        $(declare -f close_var)
+        $(declare -p root seeds seed uuid statedir reportdir)
+        $1" "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
 }
 
 # What a domain needs there, its report and a generated host key, is missing before the guest starts.

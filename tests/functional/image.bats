@@ -161,6 +161,21 @@ END
     done
 }
 
+@test "inspect says why a file cannot be read, in its own words" {
+    : >empty.iso
+    run ! virt-seed inspect empty.iso
+    [[ $output = *'it is empty'* ]]
+    run ! virt-seed inspect .
+    [[ $output = *'it is a directory'* ]]
+    head -c 100000 /dev/zero >zeros.iso
+    run ! virt-seed inspect zeros.iso
+    [[ $output = *'it has no volume descriptor'* ]]
+    wired_xml | virt-seed --quiet build --output=whole.iso -
+    head -c 40000 whole.iso >half.iso
+    run ! virt-seed inspect half.iso
+    [[ $output = *'it is cut off or damaged'* ]]
+}
+
 @test "inspect --extract overwrites nothing" {
     mkdir there
     echo old >there/user-data

@@ -5,8 +5,8 @@
 #
 # The original boots once and powers off. Two domains over its disk boot side by side: the DHCP client of
 # "by-mac" identifies itself by its MAC address, that of "by-duid" by the machine-id. Then by-duid boots
-# again. All are on one bridge, with one DHCP server. In "golden" the recipe's commands run once it is set up; "web1" and "web2" boot from the disk that
-# it leaves.
+# again. All are on one bridge, with one DHCP server. In "golden" the recipe's commands run once it is set
+# up; "web1" and "web2" boot from the disk that it leaves.
 
 bats_require_minimum_version 1.5.0
 
