@@ -6,6 +6,8 @@
  *   FreeBSD   nuageinit (libexec/nuageinit in its source), as in 15.0
  *   Alpine    tiny-cloud (lib/tiny-cloud/init and lib/tiny-cloud/cloud/nocloud/imds there),
  *             as in 3.0; later ones read some keys of a cloud-config
+ *   OpenBSD   nothing of its own; the port cloud-agent (agent/cloudinit.c and openstack.c
+ *             there) reads by HTTP what EC2 and OpenStack serve
  *   CoreOS    Ignition, which reads neither NoCloud nor cloud-config
  *
  * or an old cloud-init. tests/consumer/readers.bats compares the first two with what they do.
@@ -91,6 +93,28 @@ check_nuageinit_nocloud(const struct given *given)
     }
 }
 
+/* Each command is appended to a script as it is. */
+static void
+check_nuageinit_runcmd(const struct given *given)
+{
+    const struct buffer *data = &given->user_data->data;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_json json_t *config =
+        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &failure);
+    size_t index;
+    json_t *command;
+
+    json_array_foreach(json_object_get(config, "runcmd"), index, command)
+    {
+        if (!json_is_array(command))
+            continue;
+        warn(given->check, CLOUD_INIT, "write each command as one text",
+             "FreeBSD's nuageinit fails at a command in runcmd that is a list, and runs "
+             "none, nor writes the files of write_files");
+        return;
+    }
+}
+
 static void
 check_nuageinit_configdrive(const struct given *given)
 {
@@ -140,6 +164,8 @@ check_nuageinit(const struct given *given)
         warn(check, CLOUD_INIT, hint,
              "FreeBSD's nuageinit ignores the host name and the ssh keys next to such "
              "user-data");
+    if (is_kind(given, "cloud-config"))
+        check_nuageinit_runcmd(given);
     if (parts_find(&check->request->parts, PART_VENDOR_DATA))
         warn(check, CLOUD_INIT, "write it as user-data",
              "FreeBSD's nuageinit ignores vendor-data");
@@ -185,6 +211,16 @@ check_tiny_cloud(const struct given *given)
              "Alpine's tiny-cloud ignores the network-config");
 }
 
+/* --- OpenBSD ------------------------------------------------------------------------ */
+
+static void
+check_cloud_agent(const struct given *given)
+{
+    warn(
+        given->check, CLOUD_INIT, "install cloud-init in the image",
+        "OpenBSD reads no seed: its cloud-agent asks only the metadata servers of clouds");
+}
+
 /* --- CoreOS ------------------------------------------------------------------------- */
 
 static void
@@ -227,6 +263,7 @@ static const struct reader {
 } readers[] = {
     {"freebsd.org/", check_nuageinit},
     {"alpinelinux.org/", check_tiny_cloud},
+    {"openbsd.org/", check_cloud_agent},
     {"fedoraproject.org/coreos/", check_ignition},
 };
 

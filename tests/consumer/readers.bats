@@ -202,6 +202,26 @@ write_files: [{path: /etc/vendor, content: hello}]
     says 'several documents in one' 'ignores the host name' 'ignores vendor-data'
 }
 
+@test "nuageinit: a command that is a list ends it" {
+    insert $freebsd "<ci:user-data>#cloud-config
+write_files: [{path: /etc/motd, content: hello}]
+runcmd: [echo one, [echo, two]]
+</ci:user-data>"
+    run ! nuageinit
+    lacks etc/motd
+    [[ ! -x $guest/var/cache/nuageinit/runcmds ]]
+    says 'a command in runcmd that is a list'
+    insert $freebsd "<ci:user-data>#cloud-config
+write_files: [{path: /etc/motd, content: hello}]
+runcmd: [echo one, echo two]
+</ci:user-data>"
+    nuageinit
+    has etc/motd hello
+    [[ -x $guest/var/cache/nuageinit/runcmds ]]
+    has var/cache/nuageinit/runcmds 'echo one' 'echo two'
+    says
+}
+
 @test "nuageinit: gzip is dropped" {
     mkdir -p "$root$confdir/files"
     printf '#cloud-config\ntimezone: Europe/Vienna\n' | gzip >"$root$confdir/files/packed"
