@@ -114,24 +114,28 @@ find_update(const struct record *record)
     return update->document_count == boot->document_count ? NULL : update;
 }
 
-/* Return: whether it was said before the update. */
+/* Return: whether it was said before the delivery. */
 static bool
-is_earlier(const char *said, const struct record_boot *update)
+is_earlier(const char *said, const struct record_boot *delivery)
 {
-    return said && strcmp(said, update->time) < 0;
+    return said && strcmp(said, delivery->time) < 0;
 }
 
 const struct record_boot *
 consumption_find_read(const struct record *record, const struct guest_claim *claim,
                       const char *said)
 {
-    const struct record_boot *update = find_update(record);
-
-    return update && claim->instance_id && !is_earlier(said, update) &&
-                   find_difference(&record->boot, claim) &&
-                   !find_difference(update, claim)
-               ? update
-               : &record->boot;
+    if (!claim->instance_id || !find_difference(&record->boot, claim))
+        return &record->boot;
+    if (record->update.time && !is_earlier(said, &record->update) &&
+        !find_difference(&record->update, claim))
+        return &record->update;
+    for (size_t i = 0; i < record->earlier_count; i++) {
+        if (!is_earlier(said, &record->earlier[i]) &&
+            !find_difference(&record->earlier[i], claim))
+            return &record->earlier[i];
+    }
+    return &record->boot;
 }
 
 enum consumption
@@ -141,6 +145,7 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     const struct record_boot *boot = &record->boot;
     const struct record_boot *update = find_update(record);
     const struct record_boot *last = update ? update : boot;
+    const struct record_boot *read = consumption_find_read(record, claim, said);
     bool is_reboot_due;
 
     *reason = NULL;
@@ -149,15 +154,15 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
         return CONSUMPTION_UNKNOWN;
     *reason = find_difference(last, claim);
-    is_reboot_due =
-        update && (*reason || is_earlier(said, update)) && !find_difference(boot, claim);
+    is_reboot_due = read != last && (*reason || is_earlier(said, last)) &&
+                    !find_difference(read, claim);
     if ((*reason || is_reboot_due) && record->cache_keep) {
         *reason = "it keeps what it has read";
         return CONSUMPTION_OLDER;
     }
     if (is_reboot_due) {
-        bool is_new = boot->instance_id && update->instance_id &&
-                      strcmp(boot->instance_id, update->instance_id) != 0;
+        bool is_new = read->instance_id && last->instance_id &&
+                      strcmp(read->instance_id, last->instance_id) != 0;
 
         *reason = is_new ? "needs a reboot" : "needs a reboot, and a new instance";
         return CONSUMPTION_OLDER;

@@ -21,7 +21,7 @@ enum consumption {
 };
 
 /*
- * Compares the last boot, and the update of its seed, with the claim. cloud-init applies
+ * Compares the last boot, and the updates of its seed, with the claim. cloud-init applies
  * all of a seed in the first boot of an instance only. So the user-data and the
  * network-config of that boot count; vendor-data does not: virt-seed's reporter is in it,
  * which changes from one version to the next. The meta-data is not kept by cloud-init, but
@@ -34,7 +34,7 @@ enum consumption consumption_find(const struct record *record,
                                   const struct guest_claim *claim, const char *said,
                                   const char **reason);
 
-/* Return: the delivery whose seed the guest has read, in the record: the update if it says
+/* Return: the delivery whose seed the guest has read, in the record: an update if it says
  * so, else the boot. */
 const struct record_boot *consumption_find_read(const struct record *record,
                                                 const struct guest_claim *claim,

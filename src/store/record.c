@@ -78,17 +78,16 @@ take_true(json_t *object, const char *key)
     return is_true;
 }
 
-static void
-take_boot(json_t *record, const char *key, struct record_boot *boot)
+/* Return: whether the object, which may be NULL, is a boot. */
+static bool
+take_boot(json_t *object, struct record_boot *boot)
 {
-    json_t *object = json_object_get(record, key);
     json_t *documents, *kept, *digest;
     const char *path;
 
     if (!is_text(json_object_get(object, "time")))
-        return;
+        return false;
     boot->others = json_incref(object);
-    json_object_del(record, key);
     take_text(object, "time", &boot->time);
     take_text(object, "name", &boot->name);
     take_text(object, "version", &boot->version);
@@ -99,7 +98,7 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     documents = json_object_get(object, "documents");
     kept = json_object_get(object, "kept");
     if (!json_is_object(documents))
-        return;
+        return true;
     boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
     json_object_foreach(documents, path, digest)
     {
@@ -114,6 +113,28 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     }
     json_object_del(object, "documents");
     json_object_del(object, "kept");
+    return true;
+}
+
+static void
+take_updates(json_t *json, struct record *record)
+{
+    json_t *list = json_object_get(json, "earlier-updates");
+    json_t *object;
+    size_t i;
+
+    if (take_boot(json_object_get(json, "update"), &record->update))
+        json_object_del(json, "update");
+    if (!json_is_array(list))
+        return;
+    json_array_foreach(list, i, object)
+    {
+        struct record_boot earlier = {0};
+
+        if (record->earlier_count < RECORD_EARLIER && take_boot(object, &earlier))
+            *array_add(record->earlier, record->earlier_count) = earlier;
+    }
+    json_object_del(json, "earlier-updates");
 }
 
 /* Takes over the object, for its unknown members. */
@@ -128,8 +149,9 @@ record_from_json(struct record *record, json_t *json)
     take_text(json, "done", &record->done);
     take_text(json, "end", &record->end);
     record->cache_keep = take_true(json, "cache-keep");
-    take_boot(json, "boot", &record->boot);
-    take_boot(json, "update", &record->update);
+    if (take_boot(json_object_get(json, "boot"), &record->boot))
+        json_object_del(json, "boot");
+    take_updates(json, record);
     result->state = guest_state_find_end(json_string_value(word));
     if (!guest_state_is_end(result->state) || !is_text(word))
         return;
@@ -187,8 +209,9 @@ add_true(json_t *object, const char *key, bool value)
         json_must(json_object_set_new(object, key, json_true()));
 }
 
-static void
-add_boot(json_t *record, const char *key, const struct record_boot *boot)
+/* Return: owned by the caller. */
+static json_t *
+boot_to_json(const struct record_boot *boot)
 {
     json_t *object = start_object(boot->others);
     json_t *documents = json_object();
@@ -211,7 +234,7 @@ add_boot(json_t *record, const char *key, const struct record_boot *boot)
     json_must(json_object_set_new(object, "documents", documents));
     if (json_object_size(kept) > 0)
         json_must(json_object_set(object, "kept", kept));
-    json_must(json_object_set_new(record, key, object));
+    return object;
 }
 
 static json_t *
@@ -219,14 +242,19 @@ record_to_json(const struct record *record)
 {
     const struct record_result *result = &record->result;
     json_t *json = start_object(record->others);
+    cleanup_json json_t *earlier = json_array();
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
     add_true(json, "cache-keep", record->cache_keep);
     if (record->boot.time)
-        add_boot(json, "boot", &record->boot);
+        json_must(json_object_set_new(json, "boot", boot_to_json(&record->boot)));
     if (record->update.time)
-        add_boot(json, "update", &record->update);
+        json_must(json_object_set_new(json, "update", boot_to_json(&record->update)));
+    for (size_t i = 0; i < record->earlier_count; i++)
+        json_must(json_array_append_new(earlier, boot_to_json(&record->earlier[i])));
+    if (json_array_size(earlier) > 0)
+        json_must(json_object_set(json, "earlier-updates", earlier));
     if (guest_state_is_end(result->state)) {
         json_t *object = start_object(result->others);
 
@@ -362,6 +390,16 @@ set_boot(struct record *record, const char *key, struct record_boot *place,
     *boot = (struct record_boot){0};
 }
 
+static void
+clear_earlier(struct record *record)
+{
+    for (size_t i = 0; i < record->earlier_count; i++)
+        record_boot_clear(&record->earlier[i]);
+    free(steal(record->earlier));
+    record->earlier_count = 0;
+    json_object_del(record->others, "earlier-updates");
+}
+
 void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
@@ -369,7 +407,8 @@ record_set_boot(struct record *record, struct record_boot *boot)
 
     record_result_clear(&record->result);
     json_object_del(record->others, "result");
-    record_set_update(record, &none);
+    clear_earlier(record);
+    set_boot(record, "update", &record->update, &none);
     free(steal(record->end));
     set_boot(record, "boot", &record->boot, boot);
 }
@@ -415,8 +454,17 @@ record_forget_later_boot(struct record *record)
 }
 
 void
-record_set_update(struct record *record, struct record_boot *update)
+record_add_update(struct record *record, struct record_boot *update)
 {
+    if (record->update.time) {
+        if (record->earlier_count == RECORD_EARLIER)
+            record_boot_clear(&record->earlier[--record->earlier_count]);
+        array_add(record->earlier, record->earlier_count);
+        memmove(record->earlier + 1, record->earlier,
+                (record->earlier_count - 1) * sizeof(*record->earlier));
+        record->earlier[0] = record->update;
+        record->update = (struct record_boot){0};
+    }
     set_boot(record, "update", &record->update, update);
 }
 
@@ -489,6 +537,7 @@ record_clear(struct record *record)
     free(record->end);
     record_boot_clear(&record->boot);
     record_boot_clear(&record->update);
+    clear_earlier(record);
     record_result_clear(&record->result);
     json_decref(record->others);
     *record = (struct record){0};

@@ -143,6 +143,39 @@ an_update_needs_a_reboot(void **state)
     assert_says(&a, &a, true, &a, &a, "applied");
 }
 
+/* A guest that was rebooted between two updates has what the first delivered. */
+static void
+it_may_have_read_an_earlier_update(void **state)
+{
+    cleanup_record struct record record = {0};
+    cleanup_record_boot struct record_boot update = {0};
+    struct guest_claim claim = {.instance_id = xstrdup("two"), .is_new = true};
+    const char *reason;
+
+    (void)state;
+    deliver(&record.boot, a);
+    deliver(&update, c);
+    record_add_update(&record, &update);
+    claim_documents(claim.documents, c);
+    claim_documents(claim.first, c);
+    assert_int_equal(consumption_find(&record, &claim, NULL, &reason),
+                     CONSUMPTION_APPLIED);
+
+    deliver(&update, b);
+    record_add_update(&record, &update);
+    assert_int_equal(consumption_find(&record, &claim, NULL, &reason), CONSUMPTION_OLDER);
+    assert_string_equal(reason, "needs a reboot");
+    assert_ptr_equal(consumption_find_read(&record, &claim, NULL), &record.earlier[0]);
+
+    /* The last one has put the seed of the boot back. */
+    deliver(&update, a);
+    record_add_update(&record, &update);
+    assert_int_equal(consumption_find(&record, &claim, NULL, &reason), CONSUMPTION_OLDER);
+    assert_string_equal(reason, "needs a reboot");
+    assert_ptr_equal(consumption_find_read(&record, &claim, NULL), &record.earlier[1]);
+    guest_claim_clear(&claim);
+}
+
 /* Such as another host name in the meta-data, which cloud-init does not keep. */
 static void
 what_was_said_before_an_update_is_not_about_it(void **state)
@@ -236,6 +269,7 @@ main(void)
         cmocka_unit_test(a_change_needs_a_new_instance),
         cmocka_unit_test(other_vendor_data_alone_does_not),
         cmocka_unit_test(an_update_needs_a_reboot),
+        cmocka_unit_test(it_may_have_read_an_earlier_update),
         cmocka_unit_test(what_was_said_before_an_update_is_not_about_it),
         cmocka_unit_test(an_instance_that_never_said_what_it_applied_has_read_it),
         cmocka_unit_test(a_guest_that_keeps_what_it_has_applies_nothing_else),

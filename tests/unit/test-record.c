@@ -206,7 +206,7 @@ keeps_what_replaced_the_seed_until_the_next_boot(void **state)
     make_boot(&written.boot);
     update.time = xstrdup("2026-11-21T17:00:00Z");
     update.instance_id = xstrdup("second");
-    record_set_update(&written, &update);
+    record_add_update(&written, &update);
     assert_null(update.time);
     write_record(unit_directory(state), &written);
     read_record(unit_directory(state), &record);
@@ -214,9 +214,26 @@ keeps_what_replaced_the_seed_until_the_next_boot(void **state)
     assert_string_equal(record.update.instance_id, "second");
     assert_string_equal(record.boot.instance_id, UNIT_UUID);
 
+    /* The newest four of the others, too. */
+    for (char minute = '1'; minute <= '6'; minute++) {
+        update.time = xasprintf("2026-11-21T17:0%c:00Z", minute);
+        record_add_update(&record, &update);
+    }
+    write_record(unit_directory(state), &record);
+    record_clear(&record);
+    read_record(unit_directory(state), &record);
+    assert_string_equal(record.update.time, "2026-11-21T17:06:00Z");
+    assert_int_equal(record.earlier_count, RECORD_EARLIER);
+    assert_string_equal(record.earlier[0].time, "2026-11-21T17:05:00Z");
+    assert_string_equal(record.earlier[3].time, "2026-11-21T17:02:00Z");
+
     make_boot(&boot);
     record_set_boot(&record, &boot);
     assert_null(record.update.time);
+    write_record(unit_directory(state), &record);
+    record_clear(&record);
+    read_record(unit_directory(state), &record);
+    assert_int_equal(record.earlier_count, 0);
 }
 
 static void
