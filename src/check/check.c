@@ -97,46 +97,49 @@ findings_clear(struct findings *findings)
 /* AppArmor's profile may keep libvirt from running the shim, before it calls the hook. A
  * domain can opt out of the profile. */
 static void
-check_emulator(struct findings *findings, const struct domain *domain, int root)
+check_emulator(const struct check *check)
 {
+    const xmlNode *node = xml_child(check->domain->root, "seclabel");
     cleanup_failure struct failure *failure = NULL;
 
-    if (!domain_uses_shim(domain))
+    if (!check->facts->uses_shim)
         return;
-    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
-         node = xml_next(node, "seclabel")) {
+    for (; node; node = xml_next(node, "seclabel")) {
         if (xml_attribute_is(node, "type", "none") &&
             !xml_attribute_is(node, "model", "dac") &&
             !xml_attribute_is(node, "model", "selinux"))
             return;
     }
-    apparmor_check_shim(root, &failure);
-    findings_take(findings, &failure);
+    apparmor_check_shim(check->root, &failure);
+    findings_take(check->findings, &failure);
 }
 
 /* --- the wiring --------------------------------------------------------------------- */
 
+/* Afterwards, the facts' disk may be gone. */
 static void
-check_wiring(struct findings *findings, const struct config *config,
-             struct domain *domain, const struct request *request)
+check_wiring(const struct check *check, struct domain *domain)
 {
     static const char hint[] = "run 'virt-seed wire'";
     static const char text[] = "not wired; 'virt-seed wire' would make these changes:";
-    const struct wire_options options = {.imds_address = config->imds_address};
+    const struct wire_options options = {
+        .imds_address = check->config->imds_address,
+        .facts = check->facts,
+    };
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    if (wire_domain(domain, request, &options, &wiring, &failure) == 0 &&
+    if (wire_domain(domain, check->request, &options, &wiring, &failure) == 0 &&
         wiring.change_count > 0) {
         cleanup_free char *changes = wiring_describe(&wiring);
 
         if (wiring.needed)
             failure_set(&failure, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
         else
-            findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text,
+            findings_warn(check->findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text,
                           changes);
     }
-    findings_take(findings, &failure);
+    findings_take(check->findings, &failure);
 }
 
 /* --- the delivery ------------------------------------------------------------------- */
@@ -148,23 +151,23 @@ check_delivery(const struct check *check)
     const struct request *request = check->request;
     const struct delivery *delivery = delivery_for(request, check->domain);
     cleanup_failure struct failure *failure = NULL;
-    cleanup_seed_url struct seed_url url = {.address = NULL};
     const char *address = check->config->imds_address;
 
     if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
         failure_at_line(&failure, request->line);
     findings_take(check->findings, &failure);
     /* Once the domain is wired, its serial contains the configured address. */
-    if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
-        address = url.address;
+    if (!address && check->facts->own_url)
+        address = check->facts->url.address;
     if (!delivery->check_server || !address ||
         delivery->check_server(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
-    if (request->cache && failure->code != FAILURE_IMDS_USER)
+    if (delivery_can_lack_server(request, check->config, failure))
         findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
-                      failure->hint, "%s, unless it has cached its seed (cache=\"keep\")",
-                      failure->message);
+                      failure->hint, "%s, %s", failure->message,
+                      request->cache ? "unless it has cached its seed (cache=\"keep\")"
+                                     : "and it starts nevertheless (unwired = warn)");
     else
         findings_take(check->findings, &failure);
 }
@@ -224,7 +227,7 @@ check_domain(struct findings *findings, struct domain *domain,
     };
 
     wire_facts_read(&facts, domain);
-    check_emulator(findings, domain, options->root);
+    check_emulator(&check);
     forbidden_paths_check(options->root, domain, &failure);
     findings_take(findings, &failure);
     config_read(&config, options->root, &failure);
@@ -246,7 +249,7 @@ check_domain(struct findings *findings, struct domain *domain,
     if (options->migrates) {
         check_result_is_known(&check);
     } else {
-        check_wiring(findings, &config, domain, &request);
+        check_wiring(&check, domain);
         check_delivery(&check);
     }
 }

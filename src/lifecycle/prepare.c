@@ -120,9 +120,6 @@ withdraw_others(const struct start *start, const struct storage *own,
     return 0;
 }
 
-/* A guest that keeps what it has read (cache="keep") can start without a server, and so
- * can a running snapshot, for which people set unwired = warn; but not if another user
- * answers in the server's place. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -136,8 +133,7 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     if (!delivery->check_server ||
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
-    if (reason->code == FAILURE_IMDS_USER ||
-        (!request->cache && !start->lifecycle->config->warn_unwired))
+    if (!delivery_can_lack_server(request, start->lifecycle->config, reason))
         return fail_if(&reason, failure);
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;

@@ -44,6 +44,13 @@ delivery_of_running(const struct domain *running)
     return delivery ? delivery : &delivery_drive;
 }
 
+bool
+delivery_can_lack_server(const struct request *request, const struct config *config,
+                         const struct failure *reason)
+{
+    return (request->cache || config->warn_unwired) && reason->code != FAILURE_IMDS_USER;
+}
+
 /* --- a start ---------------------------------------------------------------------- */
 
 int

@@ -18,6 +18,7 @@
 #include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "store/configuration.h"
 #include "store/storage.h"
 #include "wire/wire.h"
 
@@ -112,6 +113,14 @@ const struct delivery *delivery_wired(const struct wire_facts *facts);
 /* Return: how the guest got its seed, according to its running XML; the drive if the XML
  * does not tell, which the drive's check_replace() then reports. */
 const struct delivery *delivery_of_running(const struct domain *running);
+
+/*
+ * Return: whether a guest may boot although check_server() has failed: one that keeps what it
+ * has read (cache="keep"); and where unwired = warn, which people set to return to running
+ * snapshots. Not if another user answers in the server's place.
+ */
+bool delivery_can_lack_server(const struct request *request, const struct config *config,
+                              const struct failure *reason);
 
 /* Replaces the seed and the request of a running guest, after check_replace() and
  * through its row's replace(). */

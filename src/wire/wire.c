@@ -151,18 +151,17 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    const struct wire_facts *facts = options->facts;
-    bool uses_shim = facts ? facts->uses_shim : domain_uses_shim(domain);
-    bool of_another;
+    cleanup_wire_facts struct wire_facts found = {0};
+    const struct wire_facts *facts = options->facts ? options->facts : &found;
 
-    if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
+    if (!options->facts)
+        wire_facts_read(&found, domain);
+    if (!facts->uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    of_another =
-        facts ? facts->report_of_another : wire_report_find_of_another(domain) != NULL;
-    if ((uses_shim && check_shim(request, failure) < 0) ||
+    if ((facts->uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
-    if (uses_shim) {
+    if (facts->uses_shim) {
         /* The shim adds all of it itself. */
         wire_remove(domain, wiring);
         if (!wire_shim_serial(domain, request, failure))
@@ -172,9 +171,9 @@ wire_domain(struct domain *domain, const struct request *request,
         return -1;
     }
     wiring->needed = wiring->change_count > 0;
-    if (!uses_shim)
+    if (!facts->uses_shim)
         wire_report(domain, request, wiring);
-    if (!of_another)
+    if (!facts->report_of_another)
         return 0;
     /* Otherwise this guest would write another domain's report. If a device still uses
      * such a file, it is the user's own. */

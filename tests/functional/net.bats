@@ -452,6 +452,8 @@ END
 @test "unwired = warn reverts to a running snapshot without the server" {
     end_server
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
+    run -0 virt-seed --root="$root" check --no-schema wired.xml
+    assert_said 'warning: ' "nothing is listening at $imds_address" 'starts nevertheless' '[nobody-listens]'
     lifecycle wired.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
