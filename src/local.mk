@@ -21,6 +21,7 @@ libbase_a_SOURCES = \
 	%D%/base/fs.h \
 	%D%/base/inet.c \
 	%D%/base/inet.h \
+	%D%/base/json.h \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
@@ -41,6 +42,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
+	%D%/domain/element.c \
+	%D%/domain/element.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
 	%D%/domain/initialization.c \
@@ -84,7 +87,6 @@ libseed_a_SOURCES = \
 	%D%/seed/configdrive.c \
 	%D%/seed/content.h \
 	%D%/seed/instance-id.c \
-	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
@@ -134,7 +136,7 @@ libstore_a_SOURCES = \
 	%D%/store/consumption.c \
 	%D%/store/consumption.h \
 	%D%/store/deliver-drive.c \
-	%D%/store/deliver-server.c \
+	%D%/store/deliver-imds.c \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
@@ -188,8 +190,6 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 libimport_a_SOURCES = \
-	%D%/import/element.c \
-	%D%/import/element.h \
 	%D%/import/import.c \
 	%D%/import/import.h \
 	%D%/import/kubevirt.c \

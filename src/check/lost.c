@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "check/check.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 #define TEMPLATE "## template: jinja"

@@ -16,10 +16,10 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "check/check.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 #define CLOUD_INIT "cloud-init"

@@ -13,11 +13,11 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "check/check.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 #define SCHEMA_HINT                                                                      \

@@ -12,12 +12,12 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/io.h"
-#include "seed/json.h"
 
 struct options {
     bool verbose;

@@ -26,10 +26,10 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
+#include "domain/element.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/element.h"
 #include "store/configuration.h"
 #include "wire/wire.h"
 

@@ -11,12 +11,12 @@
 #include <jansson.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 
 struct options {

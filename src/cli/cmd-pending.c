@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/io.h"
-#include "import/element.h"
+#include "domain/element.h"
 #include "store/delivery.h"
 
 struct options {

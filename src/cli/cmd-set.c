@@ -18,10 +18,10 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/set.h"
+#include "domain/element.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/element.h"
 #include "seed/seed.h"
 #include "wire/wire.h"
 

@@ -18,12 +18,12 @@
 
 #include "base/failure.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "seed/json.h"
 #include "store/configuration.h"
 #include "store/consumption.h"
 #include "store/delivery.h"

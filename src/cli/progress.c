@@ -16,11 +16,11 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/io.h"
 #include "cli/progress.h"
-#include "seed/json.h"
 
 /* --- the terminal ------------------------------------------------------------------ */
 

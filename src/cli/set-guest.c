@@ -15,14 +15,14 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/io.h"
 #include "cli/set.h"
+#include "domain/element.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/element.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 #define HEADER "#cloud-config\n# written by virt-seed set\n"

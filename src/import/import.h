@@ -13,7 +13,7 @@
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "domain/domain.h"
-#include "import/element.h"
+#include "domain/element.h"
 #include "store/secret.h"
 
 /* A secret of the host that the element refers to. */

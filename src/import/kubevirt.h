@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "import/import.h"
-#include "seed/json.h"
 
 /*
  * A value of a manifest and its path for messages ("spec.volumes[2].name"). A field that is

@@ -10,13 +10,13 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/initialization.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 /* How to translate an element that ours lacks or uses for something else. */

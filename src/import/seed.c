@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
@@ -20,7 +21,6 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "import/import.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 #include "wire/wire.h"
 

@@ -8,10 +8,10 @@
  */
 #include "config.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "lifecycle/lifecycle.h"
-#include "seed/json.h"
 #include "store/guest-report.h"
 #include "store/record.h"
 #include "store/report-file.h"

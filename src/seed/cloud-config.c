@@ -6,8 +6,8 @@
 
 #include <nettle/base64.h>
 
+#include "base/json.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"

@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"

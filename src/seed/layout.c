@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"
 

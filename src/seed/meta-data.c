@@ -7,12 +7,12 @@
 
 #include <uuid.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/guest-value.h"
 #include "domain/xml.h"
-#include "seed/json.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"

@@ -19,6 +19,7 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -26,7 +27,6 @@
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/writers.h"
 
 static bool

@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "domain/network.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
 

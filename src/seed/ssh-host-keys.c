@@ -8,10 +8,10 @@
 #include <nettle/base64.h>
 #include <nettle/eddsa.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "seed/json.h"
 #include "seed/ssh-host-keys.h"
 
 #define NAME_PREFIX "ssh_host_"

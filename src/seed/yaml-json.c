@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 
 static json_t *

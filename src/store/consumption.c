@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "domain/documents.h"
-#include "seed/json.h"
 #include "store/consumption.h"
 
 const char *

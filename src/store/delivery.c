@@ -7,7 +7,7 @@
 
 /* The first one that is for a domain, or wired in it, counts. */
 static const struct delivery *const deliveries[] = {
-    &delivery_server,
+    &delivery_imds,
     &delivery_shim,
     &delivery_drive,
     NULL,

@@ -99,7 +99,7 @@ struct delivery {
 };
 
 /* Add new ones to deliveries[], too, before others that are for the same domains. */
-extern const struct delivery delivery_server;
+extern const struct delivery delivery_imds;
 extern const struct delivery delivery_shim;
 extern const struct delivery delivery_drive;
 

@@ -14,10 +14,10 @@
 #include <jansson.h>
 #include <uuid.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/documents.h"
-#include "seed/json.h"
 #include "store/guest-report.h"
 
 static const char *const state_words[] = {

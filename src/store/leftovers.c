@@ -172,7 +172,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     if (strcmp(leftover->directory, IMDS_TREE) == 0) {
         cleanup_close int rundir = rundir_open(root, failure);
 
-        return rundir < 0 ? -1 : storage_tree.withdraw(rundir, leftover->uuid, failure);
+        return rundir < 0 ? -1 : storage_imds.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
     error = directory < 0 ? directory : 0;

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "domain/documents.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"

@@ -139,7 +139,7 @@ withdraw_documents(int rundir, const char *uuid, struct failure **failure)
     return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
 }
 
-const struct storage storage_tree = {
+const struct storage storage_imds = {
     .kind = "that is served",
     .location = "at its URL",
     .datasource = "nocloud-net",
@@ -152,7 +152,7 @@ const struct storage storage_tree = {
 
 /* --- whichever has a seed --------------------------------------------------------- */
 
-const struct storage *const storages[] = {&storage_tree, &storage_image, NULL};
+const struct storage *const storages[] = {&storage_imds, &storage_image, NULL};
 
 ino_t
 storage_inode(const struct storage *storage, int rundir, const char *uuid)

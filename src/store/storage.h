@@ -38,7 +38,7 @@ struct storage {
 };
 
 extern const struct storage storage_image;
-extern const struct storage storage_tree;
+extern const struct storage storage_imds;
 
 /*
  * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it

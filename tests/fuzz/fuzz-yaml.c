@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "fuzz.h"
+#include "base/json.h"
 #include "seed/content.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"
 

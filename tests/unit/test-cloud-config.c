@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 #include "unit.h"

@@ -7,10 +7,10 @@
 
 #include <nettle/base64.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "seed/json.h"
 #include "seed/ssh-host-keys.h"
 #include "unit.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/json.h"
 #include "seed/yaml.h"
 #include "unit.h"
 

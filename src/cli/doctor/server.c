@@ -101,7 +101,7 @@ check_wanted(struct doctor *doctor, enum imds_health health,
         return;
     }
     if (doctor->nocloud_net_domain &&
-        delivery_server.check_host(doctor->root, &mistake) < 0)
+        delivery_imds.check_host(doctor->root, &mistake) < 0)
         failure_prefix(&mistake, "domain '%s'", doctor->nocloud_net_domain);
     doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &mistake);
     if (health != IMDS_HEALTHY) {

@@ -8,8 +8,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "domain/element.h"
 #include "domain/xml.h"
-#include "import/element.h"
 
 /* Bytes per line of base64(1), which writes 76 characters. */
 #define LINE_BYTES 57UL

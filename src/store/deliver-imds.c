@@ -20,11 +20,11 @@
 #include <jansson.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
@@ -179,7 +179,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 
     /* Without a URL the domain starts unwired, as configured, and nothing is served. */
     if (!start->facts->own_url)
-        return storage_tree.withdraw(start->rundir, domain->uuid, failure);
+        return storage_imds.withdraw(start->rundir, domain->uuid, failure);
     if (check_tree(start->rundir, failure) < 0)
         return -1;
     tree = imds_tree_open(start->rundir, failure);
@@ -231,8 +231,8 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
-const struct delivery delivery_server = {
-    .storage = &storage_tree,
+const struct delivery delivery_imds = {
+    .storage = &storage_imds,
     .wiring = "address",
     /* The guest read its documents long ago. */
     .may_resume_without = true,
