@@ -179,19 +179,12 @@ secret_documents_clear(struct secret_documents *documents)
 /* --- the seed that replaced the last boot's ----------------------------------------- */
 
 static bool
-has_digest(const struct record_boot *boot, const char *path, const char *digest)
-{
-    const struct record_document *document = record_find_document(boot, path);
-
-    return document && strcmp(document->digest, digest) == 0;
-}
-
-static bool
 has_document(const struct record_boot *boot, const struct document *document)
 {
-    cleanup_free char *digest = digest_make(&document->data);
+    const struct record_document *same = record_find_document(boot, document->path);
+    cleanup_free char *digest = same ? digest_make(&document->data) : NULL;
 
-    return has_digest(boot, document->path, digest);
+    return same && strcmp(same->digest, digest) == 0;
 }
 
 /* Return: whether the seed has the documents that are recorded, and no others. */
@@ -216,13 +209,7 @@ is_replaced(const struct comparison *comparison)
         return false;
     if (comparison->storage && !is_recorded(boot, &comparison->current))
         return true;
-    if (!update->time)
-        return false;
-    for (size_t i = 0; i < update->document_count; i++) {
-        if (!has_digest(boot, update->documents[i].path, update->documents[i].digest))
-            return true;
-    }
-    return update->document_count != boot->document_count;
+    return update->time && !record_boot_is_same(update, boot);
 }
 
 const char *

@@ -95,7 +95,8 @@ void domain_remove_disk(struct domain *domain, size_t index);
 /* Return: the path that the domain's XML has for its seed, owned by the caller (free). */
 char *seed_path(const char *uuid);
 
-/* Return: whether it is the path of a seed, of this or any other domain. */
+/* Return: whether the path leads, by its spelling, into the run-time directory, where there
+ * are only seeds and what belongs to them, of this or any other domain. */
 bool seed_path_is(const char *path);
 
 /* Return: the domain's first disk with such a path, or NULL. */

@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nettle/base64.h>
-
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "domain/element.h"
+#include "domain/part.h"
 #include "domain/xml.h"
-
-/* Bytes per line of base64(1), which writes 76 characters. */
-#define LINE_BYTES 57UL
 
 static xmlNode *
 own(xmlNode *node)
@@ -73,27 +69,10 @@ would_be_trimmed(const char *text, size_t size)
     return end < size && (end == 0 || text[end - 1] == '\n');
 }
 
-static char *
-encode(const char *data, size_t size)
-{
-    struct buffer text = {0};
-
-    for (size_t at = 0; at < size; at += LINE_BYTES) {
-        size_t count = size - at < LINE_BYTES ? size - at : LINE_BYTES;
-        char line[BASE64_ENCODE_RAW_LENGTH(LINE_BYTES)];
-
-        base64_encode_raw(line, count, (const uint8_t *)data + at);
-        buffer_append(&text, line, BASE64_ENCODE_RAW_LENGTH(count));
-        if (size > LINE_BYTES)
-            buffer_append_string(&text, "\n");
-    }
-    return text.data;
-}
-
 xmlNode *
 element_add_data(xmlNode *parent, const char *name, const char *data, size_t size)
 {
-    cleanup_free char *encoded = NULL;
+    cleanup_buffer struct buffer encoded = {0};
     xmlNode *node;
 
     if (size == 0)
@@ -101,10 +80,13 @@ element_add_data(xmlNode *parent, const char *name, const char *data, size_t siz
     if (element_can_hold(data, size) && !strchr(data, '\r') &&
         !would_be_trimmed(data, size))
         return element_add_text(parent, name, data);
-    encoded = encode(data, size);
+    base64_append_lines(&encoded, data, size);
+    /* A single line is in that of the element. */
+    if (strchr(encoded.data, '\n') == encoded.data + encoded.size - 1)
+        encoded.data[--encoded.size] = '\0';
     node = element_add(parent, name);
     element_set(node, "encoding", "base64");
-    xmlAddChild(node, own(xmlNewDocText(parent->doc, (const xmlChar *)encoded)));
+    xmlAddChild(node, own(xmlNewDocText(parent->doc, (const xmlChar *)encoded.data)));
     return node;
 }
 

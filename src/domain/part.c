@@ -12,6 +12,9 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
+/* Bytes that become a line. */
+#define BASE64_LINE 57
+
 int
 base64_append(struct buffer *buffer, const char *text)
 {
@@ -27,6 +30,20 @@ base64_append(struct buffer *buffer, const char *text)
     buffer->size += size;
     buffer->data[buffer->size] = '\0';
     return 0;
+}
+
+void
+base64_append_lines(struct buffer *buffer, const char *data, size_t size)
+{
+    for (size_t at = 0; at < size; at += BASE64_LINE) {
+        const size_t count = size - at < BASE64_LINE ? size - at : BASE64_LINE;
+        const size_t length = BASE64_ENCODE_RAW_LENGTH(count);
+
+        base64_encode_raw(buffer_reserve(buffer, length), count,
+                          (const uint8_t *)data + at);
+        buffer->size += length;
+        buffer_append_string(buffer, "\n");
+    }
 }
 
 static void

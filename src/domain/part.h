@@ -117,3 +117,7 @@ void part_mask(struct part *part);
 /* Decodes base64 (RFC 4648, section 4) and appends it; white space in the text is
  * ignored. Return: 0, or -1 if the text is not base64. */
 int base64_append(struct buffer *buffer, const char *text);
+
+/* Appends the bytes in base64, in lines of 76 characters (RFC 2045, section 6.8), each with
+ * its end. */
+void base64_append_lines(struct buffer *buffer, const char *data, size_t size);

@@ -5,7 +5,7 @@
  * migrate operation before it left a mark) is not refused because of its wiring or what
  * `check` would find: the guest read its seed long ago, and its saved state would be
  * lost. It gets the seed that its saved XML asks for, byte for byte the same as the one
- * it was saved with. The host key that was made at the guest's first boot is never made
+ * it was saved with unless its files or secrets have changed. The host key that was made at the guest's first boot is never made
  * again: if it is missing, the guest is not resumed.
  */
 #include "config.h"

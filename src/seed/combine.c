@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nettle/base64.h>
-
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/content.h"
@@ -23,9 +21,6 @@
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
  * host's, its default user, how to cache, the new machine-id, the reporter. */
 #define PIECES_MAX (LIMIT_USER_DATA + 5)
-
-/* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
-#define BASE64_LINE 57
 
 /* Adds missing keys and appends to lists, but replaces nothing. There is no "str()",
  * because cloud-init's merger of strings would replace a string with a value of another
@@ -166,14 +161,7 @@ append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
         buffer_append_string(buffer, "\n");
         return;
     }
-    for (size_t at = 0; at < data->size; at += BASE64_LINE) {
-        size_t size = data->size - at < BASE64_LINE ? data->size - at : BASE64_LINE;
-        char line[BASE64_ENCODE_RAW_LENGTH(BASE64_LINE)];
-
-        base64_encode_raw(line, size, (const uint8_t *)data->data + at);
-        buffer_append(buffer, line, BASE64_ENCODE_RAW_LENGTH(size));
-        buffer_append_string(buffer, "\n");
-    }
+    base64_append_lines(buffer, data->data, data->size);
 }
 
 /* Return: whether cloud-init would take the document for a damaged message. */

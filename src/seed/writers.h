@@ -74,7 +74,8 @@ int combine_vendor_data(struct buffer *buffer, struct request *request,
 /*
  * The cloud-config for the request's elements: users, passwords, files, ssh host keys, …
  * of <initialization> and <ssh-host-keys>, and nothing that nobody asked for. It uses only
- * keys that both cloud-init 22.4 and 26.2 accept without a warning.
+ * keys that both cloud-init 22.4 and 26.2 accept without a warning, and repeats passwords
+ * for versions before 22.2, which know only another key.
  *
  * Writes '#cloud-config' and a mapping, as JSON, which is YAML; or nothing if there is
  * nothing to write. The custom script is a separate piece of user-data. The mapping is

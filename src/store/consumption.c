@@ -94,26 +94,6 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
-/* Return: the update of the boot's seed; NULL if there is none, or if the last one has put
- * the boot's seed back. */
-static const struct record_boot *
-find_update(const struct record *record)
-{
-    const struct record_boot *boot = &record->boot;
-    const struct record_boot *update = &record->update;
-
-    if (!update->time)
-        return NULL;
-    for (size_t i = 0; i < update->document_count; i++) {
-        const struct record_document *document = &update->documents[i];
-        const struct record_document *before = record_find_document(boot, document->path);
-
-        if (!before || strcmp(before->digest, document->digest) != 0)
-            return update;
-    }
-    return update->document_count == boot->document_count ? NULL : update;
-}
-
 /* Return: whether it was said before the delivery. */
 static bool
 is_earlier(const char *said, const struct record_boot *delivery)
@@ -143,8 +123,10 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
                  const char *said, const char **reason)
 {
     const struct record_boot *boot = &record->boot;
-    const struct record_boot *update = find_update(record);
-    const struct record_boot *last = update ? update : boot;
+    /* The last update may have put the boot's seed back. */
+    const bool is_updated =
+        record->update.time && !record_boot_is_same(&record->update, boot);
+    const struct record_boot *last = is_updated ? &record->update : boot;
     const struct record_boot *read = consumption_find_read(record, claim, said);
     bool is_reboot_due;
 

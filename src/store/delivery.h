@@ -60,7 +60,7 @@ struct replacement {
 struct delivery {
     const struct storage *storage;
     const char *wiring;      /* what a wired domain has: "disk", "address" */
-    bool may_resume_without; /* a resumed guest can do without its seed */
+    bool may_resume_without; /* a resumed guest starts even if publish() fails */
     const char *incomplete;  /* log text if publish() omits something */
 
     /* Return: whether a domain with such a request gets its seed this way. */

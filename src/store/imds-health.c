@@ -107,7 +107,8 @@ is_for(const struct inet_diag_msg *socket, const union inet_address *address)
 }
 
 /*
- * Asks the kernel for the sockets of that family that listen on the address's port.
+ * Asks the kernel for the sockets of that family that listen on the address's port; without
+ * libmnl, which only the server needs, and a build may lack.
  * Return: the user of the first one for the address that is not trusted; 0 if there is
  * none, or the kernel does not tell.
  */

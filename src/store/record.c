@@ -499,6 +499,19 @@ record_find_document(const struct record_boot *boot, const char *path)
     return NULL;
 }
 
+bool
+record_boot_is_same(const struct record_boot *one, const struct record_boot *other)
+{
+    for (size_t i = 0; i < one->document_count; i++) {
+        const struct record_document *same =
+            record_find_document(other, one->documents[i].path);
+
+        if (!same || strcmp(same->digest, one->documents[i].digest) != 0)
+            return false;
+    }
+    return one->document_count == other->document_count;
+}
+
 void
 record_boot_clear(struct record_boot *boot)
 {

@@ -138,6 +138,9 @@ char *record_time(time_t seconds);
 const struct record_document *record_find_document(const struct record_boot *boot,
                                                    const char *path);
 
+/* Return: whether both have the same documents. */
+bool record_boot_is_same(const struct record_boot *one, const struct record_boot *other);
+
 void record_boot_clear(struct record_boot *boot);
 void record_result_clear(struct record_result *result);
 void record_clear(struct record *record);

@@ -38,7 +38,8 @@ bool rundir_is_resumed(int rundir, const char *uuid);
 int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
                             struct failure **failure);
 
-/* Removes all of the domain's files except the marks. */
+/* Removes all of the domain's files, the shim's order included, except the marks that a
+ * resumed start leaves. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 
 /* Removes all of the domain's files. */

@@ -23,14 +23,15 @@
 struct wiring {
     char **changes;
     size_t change_count;
-    /* Without the changes, the guest would not get its seed, or would write another
-     * domain's report. */
+    /* A change concerns more than the report channel: without them, the guest might not get
+     * its seed; or it would write another domain's report. */
     bool needed;
 };
 
 struct wire_options {
-    bool replace;             /* replace another tool's seed and serial with ours */
-    const char *foreign_hint; /* else: what to do about such a seed; NULL: replace it */
+    bool replace; /* replace another tool's seed and serial with ours */
+    const char
+        *foreign_hint; /* else: what to do about such a seed, or NULL for the usual */
     /* The metadata server's address for guests without a seed disk
      * (seed_url_read_address()); if NULL, an existing address is kept, and
      * VIRT_SEED_IMDS_ADDRESS is the default. */
