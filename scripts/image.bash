@@ -87,14 +87,18 @@ run() {
 
 image_make_tree() {
     local release=$1 packages=$2 options sources
+    local hooks=/usr/share/mmdebstrap/hooks/merged-usr merged
 
     shift 2
+    merged=(--hook-dir="$hooks")
+    # Debian 11 lacks usr-is-merged, for which the second hook exchanges the first one's empty package.
+    [ "$release" != bullseye ] || merged=(--setup-hook="$hooks/setup00.sh \"\$1\"")
     mapfile -t options < <(apt_options)
     mapfile -t sources < <(packages_sources "$release")
     printf 'Package: usrmerge\nPin: release *\nPin-Priority: -1\n' >"$work/no-usrmerge"
     # shellcheck disable=SC2016  # the variables are for the hooks' shell
     run mmdebstrap --format=directory --include="$packages" \
-        --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+        "${merged[@]}" \
         --setup-hook='mkdir -p "$1/etc/apt/preferences.d"' \
         --setup-hook='cp "$work/no-usrmerge" "$1/etc/apt/preferences.d"' \
         --aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \

@@ -17,6 +17,7 @@ consumer_tests = \
 	%D%/user-data.bats \
 	$(NULL)
 EXTRA_DIST += $(consumer_tests) \
+	%D%/cloudbase.py \
 	%D%/compare.py \
 	%D%/consumer.bash \
 	%D%/documents.yaml \

@@ -6,6 +6,8 @@
 #   VIRT_SEED_TINY_CLOUD=DIR  those of Alpine's tiny-cloud; they need busybox
 #   VIRT_SEED_NUAGEINIT=DIR   libexec/nuageinit of FreeBSD's; it needs lua5.3, lua-posix, lua-filesystem
 #                             and lua-yaml
+#   VIRT_SEED_CLOUDBASE_INIT=DIR
+#                             those of cloudbase-init, for Windows (cloudbase.py)
 
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
@@ -22,6 +24,7 @@ setup_file() {
 setup() {
     case $BATS_TEST_DESCRIPTION in
     nuageinit:*) [[ -n ${VIRT_SEED_NUAGEINIT-} ]] || skip 'VIRT_SEED_NUAGEINIT is not set' ;;
+    cloudbase-init:*) [[ -n ${VIRT_SEED_CLOUDBASE_INIT-} ]] || skip 'VIRT_SEED_CLOUDBASE_INIT is not set' ;;
     *) [[ -n ${VIRT_SEED_TINY_CLOUD-} ]] || skip 'VIRT_SEED_TINY_CLOUD is not set' ;;
     esac
     make_root
@@ -384,4 +387,50 @@ echo hello >$guest/etc/motd
     lacks etc/motd
     has etc/hostname web1
     says 'several documents in one'
+}
+
+# --- Windows ----------------------------------------------------------------------------------
+
+# cloudbase [BODY]: the answer of a guest with such a request is in the file $answer.
+cloudbase() {
+    insert microsoft.com/win/11 "$1" "datasource='configdrive'"
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/cloudbase.py" "$VIRT_SEED_CLOUDBASE_INIT" "$medium" >"$answer"
+    says
+}
+
+@test "cloudbase-init: each script of several runs, and the cloud-config" {
+    cloudbase "$identity<ci:user-data>#ps1
+Get-Date
+</ci:user-data><ci:user-data>#cloud-config
+set_timezone: Europe/Vienna
+write_files: [{path: C:\\motd, content: grüße}]
+</ci:user-data><ci:user-data>rem cmd
+dir
+</ci:user-data><ci:user-data>&lt;script>echo one&lt;/script>&lt;powershell>echo two&lt;/powershell>
+</ci:user-data><ci:user-data>#ps1_x86
+Get-Host
+</ci:user-data>"
+    understood .scripts '[["PowershellSysnative", "#ps1\nGet-Date\n"], ["Shell", "rem cmd\ndir\n"],
+        ["Shell", "echo one"], ["PowershellSysnative", "echo two"], ["Powershell", "#ps1_x86\nGet-Host\n"]]'
+    understood .settings '{"set_timezone": "Europe/Vienna", "write_files": [{"path": "C:\\motd", "content": "grüße"}]}'
+    understood .hostname '"web1.example.org"'
+    understood .keys "[\"$key\"]"
+}
+
+@test "cloudbase-init: one script alone, as it is or in gzip" {
+    cloudbase "<ci:user-data>&lt;powershell>Get-Date&lt;/powershell></ci:user-data>"
+    understood .scripts '[["PowershellSysnative", "Get-Date"]]'
+    mkdir -p "$root$confdir/files"
+    printf '#ps1_sysnative\nGet-Date\n' | gzip >"$root$confdir/files/packed"
+    cloudbase "<ci:user-data file='packed'/>"
+    understood .scripts '[["PowershellSysnative", "#ps1_sysnative\nGet-Date\n"]]'
+}
+
+@test "cloudbase-init: the administrator's password, and the network" {
+    make_secret web1 admin-password hunter2
+    cloudbase "<ci:admin-password secret='web1'/>$(nics "$gateways$servers")"
+    understood '.["admin-password"]' '"hunter2"'
+    understood .addresses '["192.0.2.10/24", "2001:db8::10/64"]'
+    understood .routes '[["0.0.0.0/0", "192.0.2.1"], ["::/0", "2001:db8::1"]]'
+    understood '.dns | unique' '["192.0.2.53"]'
 }
