@@ -2,9 +2,9 @@
 /* Fuzz target: the bytes are each kind of document of a seed, our own or another's. */
 #include "config.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "base/json.h"
 #include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"

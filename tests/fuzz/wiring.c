@@ -169,9 +169,11 @@ forget_token(struct buffer *text)
     while ((url = memmem(url, text->size - (size_t)(url - text->data), start,
                          strlen(start)))) {
         size_t length = strcspn(url, " <>'\"");
+        char *token = url + length - 1 - SEED_URL_TOKEN_LENGTH;
 
-        if (length > strlen(start) + SEED_URL_TOKEN_LENGTH)
-            memset(url + length - 1 - SEED_URL_TOKEN_LENGTH, '0', SEED_URL_TOKEN_LENGTH);
+        if (length > strlen(start) + SEED_URL_TOKEN_LENGTH &&
+            strspn(token, "0123456789abcdef") == SEED_URL_TOKEN_LENGTH)
+            memset(token, '0', SEED_URL_TOKEN_LENGTH);
         url += length;
     }
 }
