@@ -176,8 +176,9 @@ main(int argc, char **argv)
         /* abort(3) when memory runs out. */
         signal(SIGABRT, end_well);
     }
-    /* Both survive execve(2): a time limit, and an error instead of a fatal signal. */
-    alarm(LIMIT_HOOK_SECONDS);
+    /* Both survive execve(2): a time limit, and an error instead of a fatal signal. The
+     * child's limit is over first, since it may have decided to end the guest. */
+    alarm(LIMIT_HOOK_SECONDS + (guest_runs ? 1 : 0));
     signal(SIGXFSZ, SIG_IGN);
     status = run(guest_runs, argc, argv);
     return guest_runs && status != STATUS_END_GUEST ? EXIT_SUCCESS : status;
