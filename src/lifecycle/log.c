@@ -100,8 +100,11 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
         {"VIRT_SEED_OPERATION", lifecycle->operation},
         {more ? more->name : "", more ? more->value : NULL},
     };
+    int error;
 
-    if (send_to_journal(lifecycle->root, fields, ARRAY_SIZE(fields)) == 0)
+    error = send_to_journal(lifecycle->root, fields, ARRAY_SIZE(fields));
+    /* syslog(3) would wait for the same journal. */
+    if (error == 0 || error == -EAGAIN)
         return;
     utf8_replace_controls(message);
     syslog(priority, "%s", message);

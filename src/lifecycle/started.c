@@ -37,20 +37,21 @@ struct started {
 };
 
 /*
- * Logs the seed's digest unless the seed may contain a secret: a reader of the journal
- * who knows everything else in the seed could test guesses of a password against the
- * digest. What is in the XML is public anyway.
+ * Logs the seed's digest unless the seed has more than what is in the XML, which is public
+ * anyway: a reader of the journal who knows everything else in the seed could test guesses
+ * of a password in a secret or a file against the digest.
  */
 static void
 log_made(const struct started *started, const struct request *request)
 {
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
-    bool has_secret = false;
+    const struct config *config = started->lifecycle->config;
+    bool is_public = !config->vendor_data.value;
 
     for (size_t i = 0; i < request->parts.count; i++)
-        has_secret = has_secret || request->parts.list[i]->origin == PART_SECRET;
-    if (!has_secret && started->storage->has_image &&
+        is_public = is_public && request->parts.list[i]->origin == PART_INLINE;
+    if (is_public && started->storage->has_image &&
         fs_read_all(started->seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
     lifecycle_log_event(started->lifecycle, LIFECYCLE_SEED_MADE,

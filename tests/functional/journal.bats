@@ -67,6 +67,50 @@ start() {
     run ! grep MESSAGE_ID entries
 }
 
+@test "a journal that is stuck holds no domain up, and loses no result" {
+    [[ $EUID -eq 0 ]] || skip 'a name space needs root'
+    start wired.xml
+    printf '{"virt-seed":1,"boot":"%s","status":{"v1":{}},"result":{"v1":{"datasource":null,"errors":[]}}}\n' \
+        0f7c3a52-5d7e-4c1b-9a55-000000000001 >>"$root$reportdir/$uuid.report"
+    mkdir -p "$root/run/systemd/journal" dev
+    rm -f "$root/run/systemd/journal/socket"
+    mknod dev/null c 1 3
+    unshare --mount sh -c 'mount --bind dev /dev && exec "$@"' - /usr/bin/python3 - "$root" <<'END'
+import os, socket, subprocess, sys
+
+# As glibc's syslog(3) finds it, and as we do; nobody reads.
+stuck = []
+for path in "/dev/log", sys.argv[1] + "/run/systemd/journal/socket":
+    stuck.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    directory = os.open(os.path.dirname(path), os.O_RDONLY)
+    name = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
+    stuck[-1].bind(name)
+    stuck.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    stuck[-1].setblocking(False)
+    try:
+        while True:
+            stuck[-1].sendto(b"x", name)
+    except BlockingIOError:
+        pass
+subprocess.run(["virt-seed-lifecycle", "--root=" + sys.argv[1], "web1", "release", "end", "-"],
+               stdin=open("wired.xml"), timeout=10, check=True)
+END
+    [[ $(jq -r .result.state "$root$statedir/$uuid.json") = done ]]
+}
+
+@test "the journal does not have the digest of a seed with a file's content" {
+    mkdir -p "$root$confdir/files"
+    echo '#!/bin/sh' >"$root$confdir/files/script"
+    wired_xml '<ci:user-data file="script"/>' >file.xml
+    start file.xml
+    [[ $(journal_field MESSAGE) == *'seed made' ]]
+    run ! grep DIGEST entries
+    # Or with what the host adds.
+    echo 'vendor-data = script' >"$root$confdir/virt-seed.conf"
+    start wired.xml
+    run ! grep DIGEST entries
+}
+
 @test "a name can neither forge a field nor control a terminal" {
     local name=$'web\nMESSAGE_ID=0\n\e[31m\u009b1m'
 
