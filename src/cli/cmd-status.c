@@ -434,7 +434,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     return STATUS_OK;
 }
 
-static const struct option_row option_rows[] = {
+static const struct option_row rows[] = {
     OPTION(0, "json", NULL, json, "print the same as JSON"),
     OPTION_END,
 };
@@ -448,7 +448,7 @@ const struct command cmd_status = {
         "run, are wired and have a seed, the guest's instance-id, and how far cloud-init\n"
         "is or how it ended. '-' means nothing, and '?' something that you may not read,\n"
         "which a warning explains.\n",
-    .options = option_rows,
+    .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,
     .run = run,

@@ -95,7 +95,7 @@ for path in "/dev/log", sys.argv[1] + "/run/systemd/journal/socket":
 subprocess.run(["virt-seed-lifecycle", "--root=" + sys.argv[1], "web1", "release", "end", "-"],
                stdin=open("wired.xml"), timeout=10, check=True)
 END
-    [[ $(jq -r .result.state "$root$statedir/$uuid.json") = done ]]
+    [[ $(jq -r .result.state "$root$statedir/$uuid.json") = "done" ]]
 }
 
 @test "the journal does not have the digest of a seed with a file's content" {
