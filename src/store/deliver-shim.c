@@ -27,8 +27,8 @@ is_wired(const struct wire_facts *facts)
 static bool
 reports(const struct delivery_start *start)
 {
-    return start->facts->reports || (request_wants_report(start->request) &&
-                                     !wire_report_is_by_user(start->domain));
+    return start->facts->reports ||
+           (request_wants_report(start->request) && !start->facts->user_port);
 }
 
 static int
