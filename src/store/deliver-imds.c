@@ -91,9 +91,9 @@ check_host(int root, struct failure **failure)
 }
 
 static bool
-is_for(const struct request *request, const struct domain *domain)
+is_for(const struct request *request, bool uses_shim)
 {
-    (void)domain;
+    (void)uses_shim;
     return request->datasource->over_http;
 }
 
@@ -234,9 +234,9 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    /* The guest read its documents long ago. */
-    .may_resume_without = true,
     .incomplete = "not served in OpenStack's layout",
+    /* The guest read its documents long ago. */
+    .resumed_without = "resuming without its documents",
     .is_for = is_for,
     .is_wired = is_wired,
     .check_host = check_host,

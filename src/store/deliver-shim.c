@@ -11,9 +11,9 @@
 #include "store/rundir.h"
 
 static bool
-is_for(const struct request *request, const struct domain *domain)
+is_for(const struct request *request, bool uses_shim)
 {
-    return !request->datasource->over_http && domain_uses_shim(domain);
+    return !request->datasource->over_http && uses_shim;
 }
 
 static bool
