@@ -231,7 +231,6 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/read-seed.c \
 	%D%/lifecycle/release.c \
-	%D%/lifecycle/result.c \
 	%D%/lifecycle/started.c \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
