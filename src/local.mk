@@ -240,10 +240,7 @@ virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE
 noinst_PROGRAMS += virt-seed-vdsm
 
 virt_seed_vdsm_SOURCES = \
-	%D%/vdsm/exchange.c \
 	%D%/vdsm/main.c \
-	%D%/vdsm/property.c \
-	%D%/vdsm/vdsm.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
