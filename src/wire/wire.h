@@ -172,19 +172,15 @@ struct drive_position {
  * does not conflict with disks added later. On scsi it is on a virtio-scsi controller,
  * existing or new.
  */
-int drives_find_position(const struct domain *domain, enum domain_bus bus,
-                         struct drive_position *position, struct failure **failure);
+int wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
+                            struct drive_position *position, struct failure **failure);
 
 /*
  * Return: an unused target name, after all others so that libvirt keeps the order of the
  * cdroms; owned by the caller (free).
  */
-char *drives_free_target(const struct domain *domain, enum domain_bus bus,
-                         const struct drive_address *address);
-
-/* Return: whether a disk or host device is on the controller. */
-bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
-                               long controller);
+char *wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
+                            const struct drive_address *address);
 
 /* --- the parts of wire_domain() ----------------------------------------------------- */
 
