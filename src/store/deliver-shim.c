@@ -45,7 +45,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 {
     const char *uuid = start->domain->uuid;
     /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
-    const char *word = wire_shim_serial(start->domain, start->request, left_out);
+    const char *word = wire_shim_word(start->domain, start->request, left_out);
 
     if (storage_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;

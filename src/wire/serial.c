@@ -278,8 +278,8 @@ wire_serial(struct domain *domain, const struct wire_facts *facts,
 /* --- for the emulator shim -------------------------------------------------------- */
 
 const char *
-wire_shim_serial(const struct domain *domain, const struct request *request,
-                 struct failure **failure)
+wire_shim_word(const struct domain *domain, const struct request *request,
+               struct failure **failure)
 {
     const char *word = request_serial(request);
     cleanup_words struct words words = {.user = NULL};

@@ -160,7 +160,7 @@ wire_domain(struct domain *domain, const struct request *request,
     if (facts->uses_shim) {
         /* The shim adds all of it itself. */
         wire_remove(domain, wiring);
-        if (!wire_shim_serial(domain, request, failure))
+        if (!wire_shim_word(domain, request, failure))
             return -1;
     } else if (wire_disk(domain, request, wiring, failure) < 0 ||
                wire_serial(domain, facts, request, options, wiring, failure) < 0) {

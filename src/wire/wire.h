@@ -140,8 +140,8 @@ bool wire_shim_can(const struct request *request);
  * Return: the word that the shim must append to the user's serial, a literal, or "" for
  * none; NULL if it cannot be appended.
  */
-const char *wire_shim_serial(const struct domain *domain, const struct request *request,
-                             struct failure **failure);
+const char *wire_shim_word(const struct domain *domain, const struct request *request,
+                           struct failure **failure);
 
 /* --- foreign seeds -------------------------------------------------------------------- */
 
