@@ -71,7 +71,6 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
-	%D%/wire/foreign.c \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \
@@ -231,7 +230,6 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/read-seed.c \
 	%D%/lifecycle/release.c \
-	%D%/lifecycle/result.c \
 	%D%/lifecycle/started.c \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
@@ -241,10 +239,7 @@ virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE
 noinst_PROGRAMS += virt-seed-vdsm
 
 virt_seed_vdsm_SOURCES = \
-	%D%/vdsm/exchange.c \
 	%D%/vdsm/main.c \
-	%D%/vdsm/property.c \
-	%D%/vdsm/vdsm.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \

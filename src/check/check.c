@@ -149,7 +149,7 @@ static void
 check_delivery(const struct check *check)
 {
     const struct request *request = check->request;
-    const struct delivery *delivery = delivery_for(request, check->domain);
+    const struct delivery *delivery = delivery_for(request, check->facts->uses_shim);
     cleanup_failure struct failure *failure = NULL;
     const char *address = check->config->imds_address;
 

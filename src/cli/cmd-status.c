@@ -94,9 +94,9 @@ static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    const struct delivery *delivery = view->has_request
-                                          ? delivery_for(&view->request, &view->domain)
-                                          : delivery_of_running(&view->domain);
+    const struct delivery *delivery =
+        view->has_request ? delivery_for(&view->request, domain_uses_shim(&view->domain))
+                          : delivery_of_running(&view->domain);
     const struct storage *storage = delivery->storage;
     cleanup_free char *name = storage->name(status->uuid);
     cleanup_failure struct failure *failure = NULL;

@@ -106,8 +106,9 @@ update(const struct context *context, const struct definition *source, bool dry_
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
         storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
-        check_datasource(delivery, delivery_for(&request, &source->domain), &old, &seed,
-                         failure) < 0)
+        check_datasource(delivery,
+                         delivery_for(&request, domain_uses_shim(&source->domain)), &old,
+                         &seed, failure) < 0)
         return -1;
     if (storage && seed_is_same(&old, &seed) &&
         delivery->is_readable(context->root, &running.domain) &&

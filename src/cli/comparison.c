@@ -394,7 +394,8 @@ comparison_read(struct comparison *comparison, const struct context *context,
         failure_free(denied);
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     }
-    comparison->next_storage = delivery_for(&request, &source->domain)->storage;
+    comparison->next_storage =
+        delivery_for(&request, domain_uses_shim(&source->domain))->storage;
     comparison->secrets_are_denied = denied != NULL;
     comparison->denied = denied;
     read_past(comparison, context);

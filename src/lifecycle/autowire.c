@@ -44,7 +44,6 @@ start_wiring(const struct lifecycle *lifecycle)
         return child > 0;
     if (setsid() < 0 || chdir("/") < 0 || process_keep_descriptors(-1, -1) < 0)
         _exit(EXIT_FAILURE);
-    alarm(0);
     execv(command, arguments);
     _exit(EXIT_FAILURE);
 }

@@ -36,34 +36,27 @@
 #include "base/process.h"
 #include "lifecycle/operation.h"
 
-/* The request's namespace (domain/vocabulary.h), virt-seed's directories, the emulator
- * shim, and a seed's URL (wire/url.h): a domain that names none of them does not concern
- * virt-seed. All directories have the same last component, with which the shim's name
- * begins, too; it is found whatever else is in the path. A test compares these with the
- * schema and the directories. */
-static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed"};
-#define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
-/* In all but the URL, so two searches rule out most domains. */
-#define COMMON_NEEDLE "virt-seed"
-
 static bool
 has(const struct buffer *xml, const char *needle)
 {
     return xml->size > 0 && memmem(xml->data, xml->size, needle, strlen(needle));
 }
 
+/*
+ * A domain does not concern virt-seed unless it names a seed's URL (wire/url.h), the
+ * request's namespace (domain/vocabulary.h), or a path with one of virt-seed's directories
+ * or the emulator shim. All directories have the same last component, with which the
+ * shim's name begins, too; it is found whatever else is in the path. A test compares these
+ * with the schema and the directories.
+ */
 static bool
 concerns_us(const struct buffer *xml)
 {
-    if (has(xml, URL_NEEDLE))
+    if (has(xml, "ds=nocloud;dsmode=net;s=http://"))
         return true;
-    if (!has(xml, COMMON_NEEDLE))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(needles); i++) {
-        if (has(xml, needles[i]))
-            return true;
-    }
-    return false;
+    /* In both of the others, so two searches rule out most domains. */
+    return has(xml, "virt-seed") &&
+           (has(xml, "urn:virt-seed:cloud-init:1") || has(xml, "/virt-seed"));
 }
 
 static int
@@ -81,15 +74,16 @@ fail(const char *what, int error)
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
-    char *program = process_path_beside("virt-seed-lifecycle");
     char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
     cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
     int error = fd < 0 ? -errno : fs_write_all(fd, xml->data, xml->size);
+    char *program;
 
     if (error == 0 && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
         error = -errno;
     if (error < 0)
         return fail("could not pass on the domain's XML", error);
+    program = process_path_beside("virt-seed-lifecycle");
     if (!program)
         return fail("could not find virt-seed-lifecycle", -errno);
     arguments[0] = program;

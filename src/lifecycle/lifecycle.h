@@ -27,8 +27,8 @@ struct lifecycle {
 };
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
- * seed that was asked for; a resumed start only if it would get another domain's seed or
- * report, or a path or host key forbids it. */
+ * seed that was asked for; a resumed start only if its seed cannot be made, it would get
+ * another domain's seed or report, or a path forbids it. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
 /* started: the guest runs with the seed that prepare made; records that. A failure ends

@@ -5,7 +5,8 @@
  * migrate operation before it left a mark) is not refused because of its wiring or what
  * `check` would find: the guest read its seed long ago, and its saved state would be
  * lost. It gets the seed that its saved XML asks for, byte for byte the same as the one
- * it was saved with unless its files or secrets have changed. The host key that was made at the guest's first boot is never made
+ * it was saved with unless its files or secrets have changed; without that, it would not
+ * find its disk. The host key that was made at the guest's first boot is never made
  * again: if it is missing, the guest is not resumed.
  */
 #include "config.h"
@@ -20,50 +21,54 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* A start of the domain; the facts are those before wire_or_refuse() wires it. */
+/* A start of the domain. */
 struct start {
     const struct lifecycle *lifecycle;
-    struct domain *domain;
-    const struct wire_facts *facts;
+    const struct wire_facts *facts; /* of the XML as libvirt has it */
     int rundir;
     bool resumes;
 };
 
-/* Fails with the reason, if there is one. */
+/* The policy: the reason, if there is one, refuses a cold boot. For a resumed guest it is
+ * logged after `resumed`; if that is NULL, it refuses such a guest, too. */
 static int
-fail_if(struct failure **reason, struct failure **failure)
-{
-    *failure = steal(*reason);
-    return *failure ? -1 : 0;
-}
-
-/* The common policy: `reason` refuses a cold boot; for a resumed guest it is logged after
- * `what`. */
-static int
-refuse_or_log(const struct start *start, const char *what, struct failure **reason,
+refuse_or_log(const struct start *start, const char *resumed, struct failure **reason,
               struct failure **failure)
 {
     if (!*reason)
         return 0;
-    if (!start->resumes)
-        return fail_if(reason, failure);
-    lifecycle_log_failure(start->lifecycle, what, *reason);
-    return 0;
+    if (start->resumes && resumed) {
+        lifecycle_log_failure(start->lifecycle, resumed, *reason);
+        return 0;
+    }
+    *failure = steal(*reason);
+    return -1;
 }
 
-/* The XML names a seed, a report or the namespace of virt-seed, but has no request. */
+/* Refuses another domain's seed or report; and the domain's own seed if there is no
+ * request for it. If there is one, a cold boot is wired before it is refused. */
 static int
-without_request(const struct start *start, struct failure **failure)
+refuse_unasked(const struct start *start, struct failure **failure)
 {
-    const struct domain *domain = start->domain;
-    const struct delivery *delivery = delivery_wired(start->facts);
-    cleanup_free char *name = xshellquote(domain->name);
+    const struct wire_facts *facts = start->facts;
+    const struct delivery *delivery = delivery_wired(facts);
+    cleanup_free char *name = xshellquote(start->lifecycle->domain->name);
 
-    if (start->facts->report_of_another)
-        return wire_report_check(domain, failure);
+    /* A resumed guest has its own seed and report unless someone changed the saved
+     * state. */
+    if (start->resumes && (facts->seed_of_another || facts->report_of_another))
+        return failure_set(
+            failure, FAILURE_UNASKED_SEED,
+            "would be resumed with another domain's seed or report\n"
+            "check the serial, the disks, channels and other devices with files in the "
+            "saved XML: virsh save-image-dumpxml FILE");
+    if (start->resumes || facts->asks)
+        return 0;
+    if (facts->report_of_another)
+        return wire_report_check(start->lifecycle->domain, failure);
     /* Another domain's disk or URL counts, too: with it, this guest would read that
      * domain's seed. */
-    if (start->resumes || (!delivery && !start->facts->seed_of_another))
+    if (!delivery && !facts->seed_of_another)
         return 0;
     return failure_set(
         failure, FAILURE_UNASKED_SEED,
@@ -86,8 +91,8 @@ wire_or_refuse(const struct start *start, const struct request *request,
     };
     cleanup_wiring struct wiring wiring = {0};
 
-    label_read_disks(start->domain);
-    if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
+    label_read_disks(lifecycle->domain);
+    if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
     /* Whatever the configuration says about unwired domains, no guest gets another's seed
      * or writes another's report. */
@@ -106,7 +111,7 @@ static int
 withdraw_others(const struct start *start, const struct storage *own,
                 struct failure **failure)
 {
-    const char *uuid = start->domain->uuid;
+    const char *uuid = start->lifecycle->domain->uuid;
 
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
@@ -120,6 +125,7 @@ withdraw_others(const struct start *start, const struct storage *own,
     return 0;
 }
 
+/* Refuses a cold boot if the host cannot deliver its seed. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -134,7 +140,7 @@ check_delivery(const struct start *start, const struct delivery *delivery,
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
     if (!delivery_can_lack_server(request, start->lifecycle->config, reason))
-        return fail_if(&reason, failure);
+        return refuse_or_log(start, NULL, &reason, failure);
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;
 }
@@ -143,12 +149,12 @@ static int
 deliver(const struct start *start, const struct request *request, struct seed *seed,
         struct failure **failure)
 {
-    const struct delivery *delivery = delivery_for(request, start->domain);
+    const struct delivery *delivery = delivery_for(request, start->facts->uses_shim);
     const struct delivery_start what = {
         .root = start->lifecycle->root,
         .rundir = start->rundir,
         .resumes = start->resumes,
-        .domain = start->domain,
+        .domain = start->lifecycle->domain,
         .facts = start->facts,
         .request = request,
     };
@@ -159,12 +165,10 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
-    if (delivery->publish(&what, seed, &left_out, &reason) < 0 &&
-        !delivery->may_resume_without)
-        return fail_if(&reason, failure);
+    delivery->publish(&what, seed, &left_out, &reason);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
-    return refuse_or_log(start, "resuming without its documents", &reason, failure);
+    return refuse_or_log(start, delivery->resumed_without, &reason, failure);
 }
 
 /*
@@ -187,7 +191,7 @@ record_boot_before(const struct lifecycle *lifecycle)
 }
 
 static int
-prepare(struct start *start, struct failure **failure)
+prepare(const struct start *start, struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
     const struct wire_facts *facts = start->facts;
@@ -203,27 +207,19 @@ prepare(struct start *start, struct failure **failure)
 
     /* Of the XML as libvirt has it. What follows may refuse the start with a better hint,
      * and wire a clone. */
-    forbidden_paths_check(lifecycle->root, start->domain, &forbidden);
-    /* A resumed guest has its own seed and report unless someone changed the saved
-     * state. */
-    if (start->resumes && (facts->seed_of_another || facts->report_of_another))
-        return failure_set(
-            failure, FAILURE_UNASKED_SEED,
-            "would be resumed with another domain's seed or report\n"
-            "check the serial, the disks, channels and other devices with files in the "
-            "saved XML: virsh save-image-dumpxml FILE");
-    if (!facts->asks && without_request(start, failure) < 0)
+    forbidden_paths_check(lifecycle->root, lifecycle->domain, &forbidden);
+    if (refuse_unasked(start, failure) < 0)
         return -1;
     if (!facts->asks || (start->resumes && !wire_facts_are_wired(facts)))
-        return fail_if(&forbidden, failure);
+        return refuse_or_log(start, NULL, &forbidden, failure);
     if (!start->resumes)
         record_boot_before(lifecycle);
-    if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
+    if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0 ||
         (!start->resumes && wire_or_refuse(start, &request, failure) < 0) ||
-        fail_if(&forbidden, failure) < 0)
+        refuse_or_log(start, NULL, &forbidden, failure) < 0)
         return -1;
     /* The request has its own copies; large documents need not be in memory twice. */
-    node = request_find(start->domain);
+    node = request_find(lifecycle->domain);
     if (node)
         xml_remove(node);
     return seed_make(&seed, &request, failure) < 0
@@ -236,12 +232,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     cleanup_wire_facts struct wire_facts facts = {0};
-    struct start start = {
-        .lifecycle = lifecycle,
-        .domain = lifecycle->domain,
-        .facts = &facts,
-        .rundir = rundir,
-    };
+    struct start start = {.lifecycle = lifecycle, .facts = &facts, .rundir = rundir};
 
     if (rundir < 0)
         return -1;

@@ -106,18 +106,16 @@ be_the_child(const struct storage *storage, int seed, int output)
 {
     struct buffer said = {0};
     struct failure *failure = NULL;
-    bool failed = process_keep_descriptors(seed, output) < 0;
 
-    if (failed)
+    if (process_keep_descriptors(seed, output) < 0)
         _exit(EXIT_FAILURE);
-    failed = read_image(storage, &said, &failure) < 0;
-    if (failed) {
+    if (read_image(storage, &said, &failure) < 0) {
         add_text(&said, failure->message);
         add_text(&said, failure->hint);
     }
-    if (fs_write_all(STDOUT_FILENO, said.data, said.size) < 0)
-        failed = true;
-    _exit(failed ? EXIT_FAILURE : EXIT_SUCCESS);
+    _exit(fs_write_all(STDOUT_FILENO, said.data, said.size) < 0 || failure
+              ? EXIT_FAILURE
+              : EXIT_SUCCESS);
 }
 
 /* --- the parent --------------------------------------------------------------------- */
@@ -181,8 +179,9 @@ take_failure(const struct buffer *said, int status, struct failure **failure)
 
     if (WIFSIGNALED(status) || !message)
         return failure_set(failure, FAILURE_IMAGE,
-                           "the process that reads the image ended with status %d",
-                           status);
+                           "the process that reads the image ended with %s %d",
+                           WIFSIGNALED(status) ? "signal" : "status",
+                           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     failure_set(failure, FAILURE_IMAGE, "%s", message);
     return hint && *hint ? failure_hint(failure, "%s", hint) : -1;
 }

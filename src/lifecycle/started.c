@@ -30,10 +30,10 @@
 struct started {
     const struct lifecycle *lifecycle;
     const struct wire_facts *facts;
-    int rundir;
+    bool resumed;
     int seed; /* opened; or -errno */
     const struct storage *storage;
-    const struct stat *status; /* of the seed, if it is opened */
+    struct stat status; /* of the seed, if it is opened */
 };
 
 /*
@@ -104,17 +104,15 @@ record_resumed(const struct lifecycle *lifecycle, struct failure **failure)
 static int
 record_start(const struct started *started, struct failure **failure)
 {
-    const struct lifecycle *lifecycle = started->lifecycle;
     cleanup_request struct request request = {0};
 
     if (started->seed < 0 || !wire_facts_are_wired(started->facts))
         return 0;
-    if (request_read(&request, lifecycle->domain, failure) < 0)
+    if (request_read(&request, started->lifecycle->domain, failure) < 0)
         return -1;
     log_made(started, &request);
-    return rundir_is_resumed(started->rundir, lifecycle->domain->uuid)
-               ? record_resumed(lifecycle, failure)
-               : record_boot(started, &request, failure);
+    return started->resumed ? record_resumed(started->lifecycle, failure)
+                            : record_boot(started, &request, failure);
 }
 
 /* virtlogd renames a file before it makes another one, so the seed may be missing, too. A
@@ -122,19 +120,18 @@ record_start(const struct started *started, struct failure **failure)
 static int
 check_seed(const struct started *started, struct failure **failure)
 {
-    const char *uuid = started->lifecycle->domain->uuid;
     bool changed = started->seed < 0 ? started->seed == -ENOENT && started->facts->disk
                                      : started->storage->has_image &&
-                                           !image_is_as_published(started->status);
+                                           !image_is_as_published(&started->status);
 
-    if (!changed || rundir_is_resumed(started->rundir, uuid))
+    if (!changed || started->resumed)
         return 0;
     return failure_set(
         failure, FAILURE_FORBIDDEN_PATH,
         "another program wrote to the seed, or replaced or removed it, while the domain "
         "started\n"
         "look for a device of another domain that leads to %s/%s" SEED_SUFFIX,
-        VIRT_SEED_RUNDIR, uuid);
+        VIRT_SEED_RUNDIR, started->lifecycle->domain->uuid);
 }
 
 int
@@ -143,12 +140,7 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
     const struct domain *domain = lifecycle->domain;
     cleanup_failure struct failure *reason = NULL;
     cleanup_wire_facts struct wire_facts facts = {0};
-    struct stat status = {0};
-    struct started started = {
-        .lifecycle = lifecycle,
-        .facts = &facts,
-        .status = &status,
-    };
+    struct started started = {.lifecycle = lifecycle, .facts = &facts};
     cleanup_close int rundir = -1;
     cleanup_close int seed = -1;
 
@@ -157,8 +149,8 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
     rundir = rundir_open(lifecycle->root, &reason);
     if (rundir >= 0) {
         wire_facts_read(&facts, domain);
-        seed = storage_open(rundir, domain->uuid, &started.storage, &status);
-        started.rundir = rundir;
+        started.resumed = rundir_is_resumed(rundir, domain->uuid);
+        seed = storage_open(rundir, domain->uuid, &started.storage, &started.status);
         started.seed = seed;
         if (check_seed(&started, failure) < 0)
             return -1;

@@ -72,16 +72,26 @@ find_emulator(int root, const char *called, struct failure **failure)
     return NULL;
 }
 
-/* Return: the machine type, owned by the caller (free); NULL if there is none. */
+/* Return: the machine type, owned by the caller (free); NULL if there is none. QEMU merges
+ * these options, so that one without a type changes something else. */
 static char *
 machine_type(char **given)
 {
-    const char *value;
+    struct option_at option;
+    char *type = NULL;
+    size_t index = 1;
 
-    if (arguments_find(given, "machine", &value) == 0 &&
-        arguments_find(given, "M", &value) == 0)
-        return NULL;
-    return list_value(value, "type", "type");
+    while ((option = arguments_next(given, &index)).name) {
+        char *found = NULL;
+
+        if (strcmp(option.name, "machine") == 0 || strcmp(option.name, "M") == 0)
+            found = list_value(option.value, "type", "type");
+        if (!found)
+            continue;
+        free(type);
+        type = found;
+    }
+    return type;
 }
 
 static bool
@@ -119,16 +129,6 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 
 /* --- the shim order ----------------------------------------------------------------- */
 
-/*
- * UUID.shim, written by rundir_write_shim_order() (base/names.h). Whether the guest
- * reports depends only on the domain's XML, so that it has the same devices on every host
- * where it is restored or migrated.
- */
-struct shim_order {
-    char *serial; /* the word to add to the SMBIOS serial, or ""; owned */
-    bool report;
-};
-
 static int
 fail_open(const char *name, int error, struct failure **failure)
 {
@@ -145,9 +145,9 @@ fail_open(const char *name, int error, struct failure **failure)
     return failure_hint(failure, "remove it, and find out what put it there");
 }
 
-/* Return: whether the content is valid. */
+/* Return: whether the content is valid (base/names.h). */
 static bool
-order_parse(struct shim_order *order, const struct buffer *content)
+order_parse(const struct buffer *content, char **word, bool *reports)
 {
     const char *end = memchr(content->data, '\n', content->size);
     size_t length = end ? (size_t)(end - content->data) : 0;
@@ -159,16 +159,23 @@ order_parse(struct shim_order *order, const struct buffer *content)
         if (content->data[i] < ' ' || content->data[i] > '~')
             return false;
     }
-    order->report = rest > 0;
-    if (order->report && (rest != strlen(SHIM_ORDER_REPORT) ||
-                          memcmp(end + 1, SHIM_ORDER_REPORT, rest) != 0))
+    *reports = rest > 0;
+    if (*reports && (rest != strlen(SHIM_ORDER_REPORT) ||
+                     memcmp(end + 1, SHIM_ORDER_REPORT, rest) != 0))
         return false;
-    order->serial = xstrndup(content->data, length);
+    *word = xstrndup(content->data, length);
     return true;
 }
 
+/*
+ * Reads UUID.shim, which rundir_write_shim_order() has written: the word to add to the
+ * serial, or "", owned by the caller (free), and whether the guest reports. The latter
+ * depends only on the domain's XML, so that it has the same devices on every host where it
+ * is restored or migrated.
+ */
 static int
-order_read(struct shim_order *order, int root, const char *uuid, struct failure **failure)
+order_read(int root, const char *uuid, char **word, bool *reports,
+           struct failure **failure)
 {
     const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_ORDER_REPORT);
     cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
@@ -194,7 +201,8 @@ order_read(struct shim_order *order, int root, const char *uuid, struct failure 
         wrong = "does not belong to the owner of its directory";
     else if (file.st_mode & 022)
         wrong = "is writable by others";
-    else if (fs_read_all(fd, limit, &content) < 0 || !order_parse(order, &content))
+    else if (fs_read_all(fd, limit, &content) < 0 ||
+             !order_parse(&content, word, reports))
         wrong =
             "is not a line of printable ASCII, with or without 'report' on a second one";
     if (!wrong)
@@ -413,8 +421,8 @@ command_make(struct command *command, int root, char **given, struct failure **f
 {
     char *program = find_emulator(root, given[0], failure);
     const struct machine *machine = NULL;
-    cleanup_free char *serial = NULL;
-    struct shim_order order = {0};
+    cleanup_free char *word = NULL;
+    bool reports = false;
     const char *uuid;
     size_t count;
 
@@ -428,13 +436,11 @@ command_make(struct command *command, int root, char **given, struct failure **f
         return 0;
     if (check_uuid(count, uuid, failure) == 0)
         machine = find_machine(given, failure);
-    if (!machine || order_read(&order, root, uuid, failure) < 0)
+    if (!machine || order_read(root, uuid, &word, &reports, failure) < 0 ||
+        add_serial(command, given, word, failure) < 0)
         return -1;
-    serial = order.serial;
-    if (add_serial(command, given, serial, failure) < 0)
-        return -1;
-    add_seed(command, uuid, machine->bus, order.report);
-    if (order.report)
+    add_seed(command, uuid, machine->bus, reports);
+    if (reports)
         add_report(command, root, uuid, machine->bus, given);
     return 0;
 }

@@ -109,38 +109,29 @@ start_copier(int pipe, int file, size_t room, char **given)
     return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : -EAGAIN;
 }
 
-/* Return: QEMU's end, or -errno. */
-static int
-begin(int root, const char *name, char **given)
+int
+report_begin(int root, const char *uuid, char **given, struct failure **failure)
 {
+    cleanup_free char *name = second_name(uuid);
     size_t room = 0;
     cleanup_close int file = open_file(root, name, &room);
     cleanup_close int reading = -1;
     cleanup_close int writing = -1;
     int ends[2];
-    int error;
+    int error = file < 0 ? file : 0;
 
-    if (file < 0)
-        return file;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
-    reading = ends[0];
-    writing = ends[1];
-    error = start_copier(reading, file, room, given);
-    if (error < 0)
-        return error;
-    return fcntl(writing, F_SETFD, 0) < 0 ? -errno : steal_fd(writing);
-}
-
-int
-report_begin(int root, const char *uuid, char **given, struct failure **failure)
-{
-    cleanup_free char *name = second_name(uuid);
-    int pipe = begin(root, name, given);
-
-    if (pipe >= 0)
-        return pipe;
-    return failure_set_errno(failure, FAILURE_RUNDIR, pipe,
+    if (error == 0 && pipe2(ends, O_CLOEXEC) < 0)
+        error = -errno;
+    if (error == 0) {
+        reading = ends[0];
+        writing = ends[1];
+        error = start_copier(reading, file, room, given);
+    }
+    if (error == 0 && fcntl(writing, F_SETFD, 0) < 0)
+        error = -errno;
+    if (error == 0)
+        return steal_fd(writing);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "cannot keep the guest's report in %s/%s\n"
                              "give QEMU's user access to it, see virt-seed-qemu(8)",
                              VIRT_SEED_REPORTDIR, name);

@@ -30,9 +30,9 @@
 #include "wire/wire.h"
 
 static bool
-is_for(const struct request *request, const struct domain *domain)
+is_for(const struct request *request, bool uses_shim)
 {
-    (void)domain;
+    (void)uses_shim;
     return !request->datasource->over_http;
 }
 

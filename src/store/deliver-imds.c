@@ -91,9 +91,9 @@ check_host(int root, struct failure **failure)
 }
 
 static bool
-is_for(const struct request *request, const struct domain *domain)
+is_for(const struct request *request, bool uses_shim)
 {
-    (void)domain;
+    (void)uses_shim;
     return request->datasource->over_http;
 }
 
@@ -198,7 +198,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 static bool
 is_readable(int root, const struct domain *domain)
 {
-    cleanup_seed_url struct seed_url url = {.address = NULL};
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free struct imds_mac *macs = NULL;
@@ -208,8 +208,8 @@ is_readable(int root, const struct domain *domain)
     struct imds_access access;
     size_t count;
 
-    if (!seed_url_find_own(&url, domain) ||
-        interfaces_read(&interfaces, domain, &ignored) < 0 ||
+    wire_facts_read(&facts, domain);
+    if (!facts.own_url || interfaces_read(&interfaces, domain, &ignored) < 0 ||
         imds_tree_read(&tree, root) < 0)
         return false;
     directory = imds_tree_open_domain(&tree, domain->uuid);
@@ -217,7 +217,7 @@ is_readable(int root, const struct domain *domain)
         return false;
     macs = list_macs(&interfaces, &count);
     lines = imds_macs_format(macs, count);
-    return strcmp(access.macs, lines) == 0 && strcmp(access.text, url.token) == 0;
+    return strcmp(access.macs, lines) == 0 && strcmp(access.text, facts.url.token) == 0;
 }
 
 /* --- the seed of a guest that runs -------------------------------------------------- */
@@ -234,9 +234,9 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    /* The guest read its documents long ago. */
-    .may_resume_without = true,
     .incomplete = "not served in OpenStack's layout",
+    /* The guest read its documents long ago. */
+    .resumed_without = "resuming without its documents",
     .is_for = is_for,
     .is_wired = is_wired,
     .check_host = check_host,

@@ -11,9 +11,9 @@
 #include "store/rundir.h"
 
 static bool
-is_for(const struct request *request, const struct domain *domain)
+is_for(const struct request *request, bool uses_shim)
 {
-    return !request->datasource->over_http && domain_uses_shim(domain);
+    return !request->datasource->over_http && uses_shim;
 }
 
 static bool
@@ -27,8 +27,8 @@ is_wired(const struct wire_facts *facts)
 static bool
 reports(const struct delivery_start *start)
 {
-    return start->facts->reports || (request_wants_report(start->request) &&
-                                     !wire_report_is_by_user(start->domain));
+    return start->facts->reports ||
+           (request_wants_report(start->request) && !start->facts->user_port);
 }
 
 static int
@@ -45,7 +45,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 {
     const char *uuid = start->domain->uuid;
     /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
-    const char *word = wire_shim_serial(start->domain, start->request, left_out);
+    const char *word = wire_shim_word(start->domain, start->request, left_out);
 
     if (storage_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;

@@ -14,11 +14,11 @@ static const struct delivery *const deliveries[] = {
 };
 
 const struct delivery *
-delivery_for(const struct request *request, const struct domain *domain)
+delivery_for(const struct request *request, bool uses_shim)
 {
     const struct delivery *const *delivery = deliveries;
 
-    while (!(*delivery)->is_for(request, domain))
+    while (!(*delivery)->is_for(request, uses_shim))
         delivery++;
     return *delivery;
 }

@@ -8,10 +8,13 @@
  */
 #include "config.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
+#include "domain/datasource.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
@@ -20,6 +23,70 @@
 /* libvirt's limits: targets of virtio-scsi, ports of an AHCI controller. */
 #define SCSI_TARGET_MAX 255
 #define SATA_UNITS 6
+
+/* --- other tools' seeds ------------------------------------------------------------ */
+
+/* VDSM's payload (lib/vdsm/mkimage.py), after and before VDSM has filled in the path. */
+static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
+                                       "PAYLOAD:*"};
+
+static const char *const names[] = {
+    "*cloudinit*.iso", /* virt-install: "virtinst-…-cloudinit.iso" */
+    "*cloud-init*.iso", "*cidata*.iso",    "*cidata*.img", "seed.iso",
+    "seed.img",         "*-seed.iso",      "*-seed.img", /* cloud-localds's examples */
+    "noCloud.iso",      "configdrive.iso",               /* KubeVirt */
+};
+
+static bool
+matches(const char *const *patterns, size_t count, const char *text, int flags)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fnmatch(patterns[i], text, flags) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *
+foreign_seed_reason(const struct disk *disk)
+{
+    if (!disk->source || seed_path_is(disk->source))
+        return NULL;
+    if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
+        return "is in VDSM's directory for payloads";
+    if (disk->label)
+        return datasource_find_label(disk->label) ? "has the label of a seed" : NULL;
+    if (strcmp(disk->device, "cdrom") == 0 &&
+        matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
+        return "has the name of a seed";
+    return NULL;
+}
+
+int
+wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                    struct wiring *wiring, struct failure **failure)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+        const char *reason = foreign_seed_reason(disk);
+
+        if (!reason)
+            continue;
+        if (!options->replace)
+            return failure_set_at(
+                failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
+                "disk '%s' (%s) is another tool's seed: it %s\n%s", disk->target,
+                disk->source, reason,
+                options->foreign_hint
+                    ? options->foreign_hint
+                    : "a guest can have only one seed: detach the disk, or replace it "
+                      "with 'virt-seed wire --replace'");
+        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
+        domain_remove_disk(domain, i);
+        i--;
+    }
+    return 0;
+}
 
 /* --- the bus ---------------------------------------------------------------------- */
 
@@ -83,20 +150,6 @@ read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
             *array_add(list, *count) = target_address(DOMAIN_BUS_SCSI, "", written);
     }
     return list;
-}
-
-bool
-drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
-                          long controller)
-{
-    size_t count;
-    cleanup_free struct drive_address *list = read_addresses(domain, bus, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].controller == controller)
-            return true;
-    }
-    return false;
 }
 
 /* Return: the controller's first free target, or -1. Target 0 is for disks that libvirt
@@ -172,8 +225,8 @@ is_taken(const struct domain *domain, enum domain_bus bus,
 }
 
 int
-drives_find_position(const struct domain *domain, enum domain_bus bus,
-                     struct drive_position *position, struct failure **failure)
+wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
+                        struct drive_position *position, struct failure **failure)
 {
     struct drive_address *address = &position->address;
 
@@ -210,8 +263,8 @@ drives_find_position(const struct domain *domain, enum domain_bus bus,
 }
 
 char *
-drives_free_target(const struct domain *domain, enum domain_bus bus,
-                   const struct drive_address *address)
+wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
+                      const struct drive_address *address)
 {
     const char *prefix = target_prefix(bus);
     cleanup_free char *by_position =
@@ -289,9 +342,9 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
                            "machine '%s' has no bus \"ide\"\n"
                            "omit bus=, or use \"scsi\"",
                            domain->machine ? domain->machine : domain->arch);
-    if (drives_find_position(domain, bus, &position, failure) < 0)
+    if (wire_disk_find_position(domain, bus, &position, failure) < 0)
         return -1;
-    target = drives_free_target(domain, bus, &position.address);
+    target = wire_disk_free_target(domain, bus, &position.address);
     /* After the last disk: <boot dev='cdrom'/> boots from the first cdrom. */
     disk = wire_add_device(domain, "disk", "emulator");
     write_disk(disk, bus, path, target, &position);
@@ -309,16 +362,25 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     return 0;
 }
 
-/* --- repairing -------------------------------------------------------------------- */
+/* --- repairing and removing ------------------------------------------------------- */
 
+/* Removes our controller unless a disk or host device is on it. */
 static void
 remove_controller(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *controller = wire_find_controller(domain, CONTROLLER_ALIAS);
-    long index = controller ? xml_attribute_number(controller, "index", 65535) : -1;
+    cleanup_free struct drive_address *list = NULL;
+    size_t count;
+    long index;
 
-    if (!controller || drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
+    if (!controller)
         return;
+    index = xml_attribute_number(controller, "index", 65535);
+    list = read_addresses(domain, DOMAIN_BUS_SCSI, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].controller == index)
+            return;
+    }
     xml_remove(controller);
     wiring_note(wiring, "virtio-scsi controller %ld removed", index);
 }
@@ -362,8 +424,6 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
     }
     return found ? 0 : add_disk(domain, request, path, wiring, failure);
 }
-
-/* --- removing --------------------------------------------------------------------- */
 
 void
 wire_remove_disk(struct domain *domain, struct wiring *wiring)

@@ -50,28 +50,26 @@ path_of(const xmlNode *node, const char *attribute)
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
-    for (const xmlAttr *attribute = node->properties; attribute;
-         attribute = attribute->next) {
-        const char *name = (const char *)attribute->name;
+    static const char *const names[] = {"path", "file"};
 
-        if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
-            cleanup_free char *path = path_of(node, name);
+    for (size_t i = 0; node->properties && i < ARRAY_SIZE(names); i++) {
+        cleanup_free char *path = path_of(node, names[i]);
 
-            if (path &&
-                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
-                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
-                return true;
-        }
+        if (path &&
+            !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
+              xmlStrEqual(node->parent->name, BAD_CAST "channel")))
+            return true;
     }
     return false;
 }
 
-const xmlNode *
-wire_report_find_of_another(const struct domain *domain)
+/* Return: the first such element, or NULL. It may be of any device, since QEMU opens logs
+ * and disks as well. */
+static const xmlNode *
+find_of_another(const struct domain *domain, const char *own)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
     const xmlNode *node = devices ? xml_next_below(devices, devices) : NULL;
-    cleanup_free char *own = wire_report_path(domain->uuid);
 
     while (node && !has_of_another(node, own))
         node = xml_next_below(node, devices);
@@ -81,12 +79,12 @@ wire_report_find_of_another(const struct domain *domain)
 int
 wire_report_check(const struct domain *domain, struct failure **failure)
 {
-    const xmlNode *devices = xml_child(domain->root, "devices");
-    const xmlNode *device = wire_report_find_of_another(domain);
+    cleanup_free char *own = wire_report_path(domain->uuid);
+    const xmlNode *device = find_of_another(domain, own);
 
     if (!device)
         return 0;
-    while (device->parent != devices)
+    while (strcmp((const char *)device->parent->name, "devices") != 0)
         device = device->parent;
     return failure_set_at(failure, FAILURE_FOREIGN_REPORT, xml_line(device),
                           "a <%s> uses a file in %s, where a domain may use only its own "
@@ -112,45 +110,38 @@ is_ours(const xmlNode *channel)
     return path;
 }
 
-static bool
-has_port(const xmlNode *channel)
-{
-    const xmlNode *target = xml_child(channel, "target");
-
-    return target && xml_attribute_is(target, "name", REPORT_PORT);
-}
-
-/* Return: the first of our channels that can stay, a file for the guest's port, or NULL. */
+/* Return: the first of our channels that can stay, a file for the guest's port, or NULL.
+ * `user_port` says whether a channel of the user's has the port's name. */
 static xmlNode *
-find_ours(const struct domain *domain)
+find_ours(const struct domain *domain, bool *user_port)
 {
+    xmlNode *ours = NULL;
+
+    *user_port = false;
     for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        if (is_ours(node) && xml_attribute_is(node, "type", "file") && has_port(node) &&
-            xml_attribute_is(xml_child(node, "target"), "type", "virtio"))
-            return node;
+        const xmlNode *target = xml_child(node, "target");
+
+        if (!target || !xml_attribute_is(target, "name", REPORT_PORT))
+            continue;
+        if (!is_ours(node))
+            *user_port = true;
+        else if (!ours && xml_attribute_is(node, "type", "file") &&
+                 xml_attribute_is(target, "type", "virtio"))
+            ours = node;
     }
-    return NULL;
+    return ours;
 }
 
-bool
-wire_report_is_by_user(const struct domain *domain)
+void
+wire_report_read(struct wire_facts *facts, const struct domain *domain)
 {
-    for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        if (!is_ours(node) && has_port(node))
-            return true;
-    }
-    return false;
-}
-
-bool
-wire_report_is_there(const struct domain *domain)
-{
-    const xmlNode *node = find_ours(domain);
-    const xmlNode *source = node ? xml_child(node, "source") : NULL;
     cleanup_free char *own = wire_report_path(domain->uuid);
+    const xmlNode *ours = find_ours(domain, &facts->user_port);
+    const xmlNode *source = xml_child(ours, "source");
 
-    return source && xml_attribute_is(source, "path", own) &&
-           xml_attribute_is(source, "append", "on");
+    facts->reports = source && xml_attribute_is(source, "path", own) &&
+                     xml_attribute_is(source, "append", "on");
+    facts->report_of_another = find_of_another(domain, own);
 }
 
 /* --- adding ----------------------------------------------------------------------- */
@@ -214,10 +205,8 @@ remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
     xmlNode *next;
 
     for (xmlNode *node = first_channel(domain); node; node = next) {
-        bool stays = node == keep || !is_ours(node);
-
         next = xml_next(node, "channel");
-        if (stays)
+        if (node == keep || !is_ours(node))
             continue;
         xml_remove(node);
         wiring_note(wiring, "report channel removed");
@@ -228,7 +217,8 @@ void
 wire_report(struct domain *domain, const struct request *request, struct wiring *wiring)
 {
     cleanup_free char *own = wire_report_path(domain->uuid);
-    xmlNode *ours = find_ours(domain);
+    bool user_port;
+    xmlNode *ours = find_ours(domain, &user_port);
     xmlNode *source;
 
     if (!request_wants_report(request)) {
@@ -237,7 +227,7 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
     }
     remove_but(domain, ours, wiring);
     if (!ours) {
-        if (!wire_report_is_by_user(domain))
+        if (!user_port)
             add(domain, own, wiring);
         return;
     }

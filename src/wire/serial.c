@@ -233,13 +233,12 @@ write_words(struct domain *domain, const struct words *words, const char *word,
 }
 
 int
-wire_serial(struct domain *domain, const struct request *request,
-            const struct wire_options *options, struct wiring *wiring,
-            struct failure **failure)
+wire_serial(struct domain *domain, const struct wire_facts *facts,
+            const struct request *request, const struct wire_options *options,
+            struct wiring *wiring, struct failure **failure)
 {
     const bool over_http = request->datasource->over_http;
     const char *serial = request_serial(request);
-    cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_words struct words words = {.user = NULL};
     cleanup_free char *word = NULL;
 
@@ -249,7 +248,7 @@ wire_serial(struct domain *domain, const struct request *request,
     }
     if (!over_http && !(request->serial && wire_has_smbios(domain))) {
         /* A URL left by an earlier datasource would make the guest ignore its disk. */
-        if (seed_url_find(&url, domain, NULL))
+        if (facts->url.address)
             wire_remove_serial(domain, wiring);
         return 0;
     }
@@ -266,7 +265,8 @@ wire_serial(struct domain *domain, const struct request *request,
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <os>\n"
                            "use the output of 'virsh dumpxml DOMAIN'");
-    word = over_http ? wire_url_word(domain, options->imds_address, failure)
+    word = over_http ? wire_url_word(domain->uuid, facts->own_url ? &facts->url : NULL,
+                                     options->imds_address, failure)
                      : xstrdup(serial);
     if (!word || read_words(&words, domain, request, word, options->replace, failure) < 0)
         return -1;
@@ -278,8 +278,8 @@ wire_serial(struct domain *domain, const struct request *request,
 /* --- for the emulator shim -------------------------------------------------------- */
 
 const char *
-wire_shim_serial(const struct domain *domain, const struct request *request,
-                 struct failure **failure)
+wire_shim_word(const struct domain *domain, const struct request *request,
+               struct failure **failure)
 {
     const char *word = request_serial(request);
     cleanup_words struct words words = {.user = NULL};

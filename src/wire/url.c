@@ -122,16 +122,10 @@ seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_anothe
         seed_url_clear(url);
         *url = next;
         found = true;
-        if (of_another && strcmp(url->uuid, domain->uuid) != 0)
+        if (strcmp(url->uuid, domain->uuid) != 0)
             *of_another = true;
     }
     return found;
-}
-
-bool
-seed_url_find_own(struct seed_url *url, const struct domain *domain)
-{
-    return seed_url_find(url, domain, NULL) && strcmp(url->uuid, domain->uuid) == 0;
 }
 
 void
@@ -159,27 +153,26 @@ wire_url_check(const struct domain *domain, struct failure **failure)
 }
 
 char *
-wire_url_word(const struct domain *domain, const char *imds_address,
+wire_url_word(const char *uuid, const struct seed_url *own, const char *imds_address,
               struct failure **failure)
 {
-    cleanup_seed_url struct seed_url url = {.address = NULL};
+    /* If the address is not known, an existing one stays. */
+    const char *address = imds_address ? imds_address
+                          : own        ? own->address
+                                       : VIRT_SEED_IMDS_ADDRESS;
+    struct seed_url url = {.address = (char *)address}; /* borrowed */
     uint8_t bytes[TOKEN_BYTES];
 
-    if (!seed_url_find_own(&url, domain)) {
-        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
-            failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                              "could not generate a random token");
-            return NULL;
-        }
-        seed_url_clear(&url);
-        memcpy(url.uuid, domain->uuid, sizeof(url.uuid));
+    memcpy(url.uuid, uuid, sizeof(url.uuid));
+    if (own) {
+        memcpy(url.token, own->token, sizeof(url.token));
+    } else if (getrandom(bytes, sizeof(bytes), 0) == sizeof(bytes)) {
         for (size_t i = 0; i < TOKEN_BYTES; i++)
             snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
-    }
-    /* If the address is not known, an existing one stays. */
-    if (!url.address || imds_address) {
-        free(url.address);
-        url.address = xstrdup(imds_address ? imds_address : VIRT_SEED_IMDS_ADDRESS);
+    } else {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not generate a random token");
+        return NULL;
     }
     return seed_url_word(&url);
 }

@@ -37,12 +37,9 @@ char *seed_url_word(const struct seed_url *url);
 char *seed_url_describe(const char *word);
 
 /* Finds the last such word in the domain's serial, which is the one that cloud-init uses
- * (DataSourceNoCloud.load_cmdline_data). Sets `of_another`, if not NULL, to true if any
- * such word was made for another domain. Return: whether there is one. */
+ * (DataSourceNoCloud.load_cmdline_data). Sets `of_another` to true if any such word was
+ * made for another domain, as in a clone. Return: whether there is one. */
 bool seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another);
-/* The same. Return: whether it was made for this domain; a clone's was made for the
- * original. */
-bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 
 /*
  * Reads the server's address: IPv4, or IPv6 in brackets, with an optional port. A guest
@@ -62,9 +59,10 @@ void seed_url_clear(struct seed_url *url);
 int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
- * Makes the word for the domain's serial. A token in the serial that was made for this
- * domain is kept. For `imds_address`, see struct wire_options. Return: the word, owned by
- * the caller (free); NULL if there is no randomness.
+ * Makes the word for the serial of the domain with that UUID. `own` is the URL in it that was
+ * made for this domain, or NULL; its token is kept. For `imds_address`, see struct
+ * wire_options. Return: the word, owned by the caller (free); NULL if there is no
+ * randomness.
  */
-char *wire_url_word(const struct domain *domain, const char *imds_address,
-                    struct failure **failure);
+char *wire_url_word(const char *uuid, const struct seed_url *own,
+                    const char *imds_address, struct failure **failure);

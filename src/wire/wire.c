@@ -126,24 +126,20 @@ wire_looks_like_amazon(const char *uuid)
            (uuid[4] == '2' && uuid[6] == 'e' && uuid[7] == 'c');
 }
 
-static int
-add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
+static void
+add_uuid(struct domain *domain, struct wiring *wiring)
 {
-    xmlNode *name = xml_child(domain->root, "name");
     xmlNode *node = xml_child(domain->root, "uuid");
     uuid_t uuid;
 
-    if (!name)
-        return failure_set(failure, FAILURE_DOMAIN, "the domain has no <name>");
     do {
         uuid_generate_random(uuid);
         uuid_unparse_lower(uuid, domain->uuid);
     } while (wire_looks_like_amazon(domain->uuid));
     if (!node)
-        node = xml_add_after(name, "uuid");
+        node = xml_add_after(xml_child(domain->root, "name"), "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);
     wiring_note(wiring, "UUID given");
-    return 0;
 }
 
 int
@@ -156,18 +152,18 @@ wire_domain(struct domain *domain, const struct request *request,
 
     if (!options->facts)
         wire_facts_read(&found, domain);
-    if (!facts->uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
-        return -1;
+    if (!facts->uses_shim && !*domain->uuid)
+        add_uuid(domain, wiring);
     if ((facts->uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
     if (facts->uses_shim) {
         /* The shim adds all of it itself. */
         wire_remove(domain, wiring);
-        if (!wire_shim_serial(domain, request, failure))
+        if (!wire_shim_word(domain, request, failure))
             return -1;
     } else if (wire_disk(domain, request, wiring, failure) < 0 ||
-               wire_serial(domain, request, options, wiring, failure) < 0) {
+               wire_serial(domain, facts, request, options, wiring, failure) < 0) {
         return -1;
     }
     wiring->needed = wiring->change_count > 0;
@@ -214,9 +210,8 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
     *facts = (struct wire_facts){
         .disk = seed_path_find_disk(domain),
         .uses_shim = domain_uses_shim(domain),
-        .reports = wire_report_is_there(domain),
-        .report_of_another = wire_report_find_of_another(domain),
     };
+    wire_report_read(facts, domain);
     facts->own_url = seed_url_find(&facts->url, domain, &facts->seed_of_another) &&
                      strcmp(facts->url.uuid, domain->uuid) == 0;
     for (size_t i = 0; i < domain->disk_count; i++) {

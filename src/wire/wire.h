@@ -87,12 +87,15 @@ bool wire_has_smbios(const struct domain *domain);
 struct wire_facts {
     bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
     const struct disk
-        *disk;              /* with a seed of this or another domain; borrowed; or NULL */
-    bool uses_shim;         /* the emulator is virt-seed-qemu, which adds a disk itself */
-    struct seed_url url;    /* the last one in the serial; its address is NULL if none */
-    bool own_url;           /* `url` was made for this domain */
-    bool seed_of_another;   /* a disk or URL is another domain's, as in a clone */
-    bool reports;           /* it has the report channel (wire_report_is_there()) */
+        *disk;            /* with a seed of this or another domain; borrowed; or NULL */
+    bool uses_shim;       /* the emulator is virt-seed-qemu, which adds a disk itself */
+    struct seed_url url;  /* the last one in the serial; its address is NULL if none */
+    bool own_url;         /* `url` was made for this domain */
+    bool seed_of_another; /* a disk or URL is another domain's, as in a clone */
+    /* It has the channel that wire_report() makes: the virtio port, with the domain's own
+     * report as its file, which is appended to. */
+    bool reports;
+    bool user_port;         /* it has the user's own channel with the port's name */
     bool report_of_another; /* a device uses another domain's report */
 };
 
@@ -117,22 +120,12 @@ void wire_facts_clear(struct wire_facts *facts);
 /* Return: the path of the domain's report, owned by the caller (free). */
 char *wire_report_path(const char *uuid);
 
-/* Return: whether the domain has the channel that wire_report() makes: the virtio port,
- * with the domain's own report as its file, which is appended to. */
-bool wire_report_is_there(const struct domain *domain);
-
-/* Return: whether the domain has the user's own channel with the port's name. */
-bool wire_report_is_by_user(const struct domain *domain);
-
 /*
- * Return: the first element that names a file in the reports' directory, or NULL. It may
- * be of any device, since QEMU opens logs and disks as well; only a channel may name the
- * domain's own report. Looks at attributes `path` and `file`, ignoring "//" and "/./" in
- * them; paths that lead there by ".." or a link are not recognized.
+ * Fails if a device names a file in the reports' directory that the domain may not use
+ * (`report_of_another`), and names it. A domain may use only its own report, and only for
+ * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them; paths
+ * that lead there by ".." or a link are not recognized.
  */
-const xmlNode *wire_report_find_of_another(const struct domain *domain);
-
-/* Fails if there is one, and names the device. */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
 /* --- the emulator shim -------------------------------------------------------------- */
@@ -147,8 +140,8 @@ bool wire_shim_can(const struct request *request);
  * Return: the word that the shim must append to the user's serial, a literal, or "" for
  * none; NULL if it cannot be appended.
  */
-const char *wire_shim_serial(const struct domain *domain, const struct request *request,
-                             struct failure **failure);
+const char *wire_shim_word(const struct domain *domain, const struct request *request,
+                           struct failure **failure);
 
 /* --- foreign seeds -------------------------------------------------------------------- */
 
@@ -179,19 +172,15 @@ struct drive_position {
  * does not conflict with disks added later. On scsi it is on a virtio-scsi controller,
  * existing or new.
  */
-int drives_find_position(const struct domain *domain, enum domain_bus bus,
-                         struct drive_position *position, struct failure **failure);
+int wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
+                            struct drive_position *position, struct failure **failure);
 
 /*
  * Return: an unused target name, after all others so that libvirt keeps the order of the
  * cdroms; owned by the caller (free).
  */
-char *drives_free_target(const struct domain *domain, enum domain_bus bus,
-                         const struct drive_address *address);
-
-/* Return: whether a disk or host device is on the controller. */
-bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
-                               long controller);
+char *wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
+                            const struct drive_address *address);
 
 /* --- the parts of wire_domain() ----------------------------------------------------- */
 
@@ -218,11 +207,14 @@ void wire_remove_disk(struct domain *domain, struct wiring *wiring);
 
 /* Appends our word to the user's serial; does nothing with serial="no", or if the
  * architecture has no SMBIOS. */
-int wire_serial(struct domain *domain, const struct request *request,
-                const struct wire_options *options, struct wiring *wiring,
-                struct failure **failure);
+int wire_serial(struct domain *domain, const struct wire_facts *facts,
+                const struct request *request, const struct wire_options *options,
+                struct wiring *wiring, struct failure **failure);
 
 void wire_remove_serial(struct domain *domain, struct wiring *wiring);
+
+/* Sets the facts that are about reports. */
+void wire_report_read(struct wire_facts *facts, const struct domain *domain);
 
 /* Adds the channel, and a controller if the domain has none, or repairs a channel that
  * names another domain's report. Removes other channels into our directory, and ours if

@@ -59,6 +59,16 @@ start() {
     [[ ! -s entries ]]
 }
 
+@test "the journal has what a release failed to remove besides what its message names" {
+    start wired.xml
+    rm "$seeds/$uuid.iso" "$root$reportdir/$uuid.report"
+    mkdir "$seeds/$uuid.iso" "$root$reportdir/$uuid.report"
+    run -1 lifecycle_beside_journal wired.xml release
+    [[ $output == *"error: could not remove the domain's files from $rundir"* ]]
+    [[ $(journal_field MESSAGE) == *"report could not be removed either: could not remove $reportdir/$uuid.report"* ]]
+    run ! grep 'part of the seed' entries
+}
+
 @test "the journal has the warnings, too" {
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     lifecycle_beside_journal unwired.xml prepare

@@ -485,6 +485,33 @@ child_of() {
     [[ $(in_record '.boot.documents | length') = 3 ]]
 }
 
+child_is_stopped() {
+    local child
+
+    child=$(child_of "$1")
+    [[ -n $child ]] && is_stopped "$child"
+}
+
+@test "a process that died while it read the image is in the journal, with its signal" {
+    local fault=$top_builddir/tests/hostile/fault journal=$root/run/systemd/journal listener tracer program
+
+    "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    lifecycle wired.xml prepare
+    mkdir -p "$journal"
+    rm -f "$journal/socket"
+    ASAN_OPTIONS=detect_leaks=0 "$top_builddir/tests/functional/journal-socket" "$journal/socket" entries \
+        "$fault" pread 1 stop virt-seed-lifecycle --root="$root" web1 started begin - <wired.xml 3>&- &
+    listener=$!
+    wait_until 60 child_is_stopped "$listener"
+    tracer=$(child_of "$listener")
+    program=$(child_of "$tracer")
+    kill -KILL "$(child_of "$program")"
+    kill -CONT "$tracer"
+    wait "$listener"
+    [[ $(journal_field MESSAGE) == *'could not record the seed'*'ended with signal 9'* ]]
+    [[ ! -e $record ]]
+}
+
 # --- nothing kills a guest that runs ----------------------------------------------------------
 
 @test "started fails for no other reason than an attack, whatever it finds" {

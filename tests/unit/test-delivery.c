@@ -133,7 +133,7 @@ start(void **state, int rundir, const char *emulator, const struct delivery *exp
     what.domain = &unit.domain;
     what.facts = &facts;
     what.request = &unit.request;
-    assert_ptr_equal(delivery_for(&unit.request, &unit.domain), expected);
+    assert_ptr_equal(delivery_for(&unit.request, facts.uses_shim), expected);
     expected->publish(&what, &seed, &failure, &failure);
     assert_no_failure(failure);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where on a bus there is room for one more disk: wire/disk.h. */
+/* Where on a bus there is room for one more disk: wire/disk.c. */
 #include "config.h"
 
 #include "base/limits.h"
@@ -23,7 +23,7 @@ assert_position(const char *devices, enum domain_bus bus, struct drive_position 
     struct failure *failure = NULL;
 
     unit_domain_read(&unit, xml);
-    drives_find_position(&unit.domain, bus, &position, &failure);
+    wire_disk_find_position(&unit.domain, bus, &position, &failure);
     assert_no_failure(failure);
     assert_int_equal(position.addressed, expected.addressed);
     assert_int_equal(position.new_controller, expected.new_controller);
@@ -31,7 +31,7 @@ assert_position(const char *devices, enum domain_bus bus, struct drive_position 
     assert_int_equal(position.address.bus, expected.address.bus);
     assert_int_equal(position.address.target, expected.address.target);
     assert_int_equal(position.address.unit, expected.address.unit);
-    name = drives_free_target(&unit.domain, bus, &position.address);
+    name = wire_disk_free_target(&unit.domain, bus, &position.address);
     assert_string_equal(name, target);
 }
 
@@ -190,7 +190,7 @@ says_when_ide_is_full(void **state)
                      "<disk><target dev='hdc'/></disk><disk><target dev='hdd'/></disk>"
                      "</devices></domain>");
     assert_int_equal(
-        drives_find_position(&unit.domain, DOMAIN_BUS_IDE, &position, &failure), -1);
+        wire_disk_find_position(&unit.domain, DOMAIN_BUS_IDE, &position, &failure), -1);
     assert_failure(&failure, FAILURE_BUS);
 }
 
@@ -217,24 +217,37 @@ names_it_behind_all_others(void **state)
                     "sdaa");
 }
 
+/* Asserts whether the controller of that index, if it is ours, goes with the disk. */
 static void
-knows_whether_a_controller_is_used(void **state)
+assert_controller_is_removed(int index, bool expected)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_free char *xml =
+        xasprintf("<domain type='kvm'><name>x</name><devices>"
+                  "<disk><target dev='sdh' bus='scsi'/></disk>"
+                  "<disk><target dev='sda' bus='sata'/></disk>"
+                  "<hostdev type='usb'><address type='usb'/></hostdev>"
+                  "<hostdev type='scsi'/>"
+                  "<hostdev type='scsi'><address type='drive' controller='3'/></hostdev>"
+                  "<controller type='scsi' index='%d'><alias name='ua-virt-seed-scsi'/>"
+                  "</controller></devices></domain>",
+                  index);
 
+    unit_domain_read(&unit, xml);
+    wire_remove_disk(&unit.domain, &wiring);
+    assert_int_equal(wiring.change_count, expected);
+    assert_int_equal(wire_find_controller(&unit.domain, "ua-virt-seed-scsi") == NULL,
+                     expected);
+}
+
+static void
+removes_its_controller_unless_a_device_is_on_it(void **state)
+{
     (void)state;
-    unit_domain_read(&unit, "<domain type='kvm'><name>x</name><devices>"
-                            "<disk><target dev='sdh' bus='scsi'/></disk>"
-                            "<disk><target dev='sda' bus='sata'/></disk>"
-                            "<hostdev type='usb'><address type='usb'/></hostdev>"
-                            "<hostdev type='scsi'/>"
-                            "<hostdev type='scsi'><address type='drive' controller='3'/>"
-                            "</hostdev></devices></domain>");
-    assert_false(drives_controller_is_used(&unit.domain, DOMAIN_BUS_SCSI, 0));
-    assert_true(drives_controller_is_used(&unit.domain, DOMAIN_BUS_SCSI, 1));
-    assert_true(drives_controller_is_used(&unit.domain, DOMAIN_BUS_SCSI, 3));
-    assert_true(drives_controller_is_used(&unit.domain, DOMAIN_BUS_SATA, 0));
-    assert_false(drives_controller_is_used(&unit.domain, DOMAIN_BUS_SATA, 3));
+    assert_controller_is_removed(0, true);
+    assert_controller_is_removed(1, false);
+    assert_controller_is_removed(3, false);
 }
 
 int
@@ -252,7 +265,7 @@ main(void)
         cmocka_unit_test(says_when_ide_is_full),
         cmocka_unit_test(leaves_the_place_to_libvirt_where_there_are_no_drive_addresses),
         cmocka_unit_test(names_it_behind_all_others),
-        cmocka_unit_test(knows_whether_a_controller_is_used),
+        cmocka_unit_test(removes_its_controller_unless_a_device_is_on_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disks that another tool gave the domain for cloud-init: wire/foreign.c. */
+/* Disks that another tool gave the domain for cloud-init: wire/disk.c. */
 #include "config.h"
 
 #include "base/memory.h"
