@@ -86,10 +86,16 @@ const struct storage storage_image = {
 
 /* --- the metadata server's tree --------------------------------------------------- */
 
+static char *
+name_documents(const char *uuid)
+{
+    return xasprintf(IMDS_TREE_NAME "/%s", uuid);
+}
+
 static int
 open_documents(int rundir, const char *uuid, struct stat *status)
 {
-    cleanup_free char *path = imds_domain_name(uuid);
+    cleanup_free char *path = name_documents(uuid);
     cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
 
     if (fd < 0)
@@ -119,35 +125,15 @@ read_documents(int directory, struct seed *seed, struct failure **failure)
                              IMDS_TREE);
 }
 
-/* Removes the domain's documents and what killed processes have left. Does not make the
- * tree, and does not check it if it has nothing of the domain. */
-static int
-withdraw_documents(int rundir, const char *uuid, struct failure **failure)
-{
-    cleanup_close int listed =
-        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
-    cleanup_close int tree = -1;
-    const struct dirent *entry = NULL;
-
-    while (dir && (entry = readdir(dir)) &&
-           strncmp(entry->d_name, uuid, UUID_LENGTH) != 0)
-        ;
-    if (!entry)
-        return 0;
-    tree = imds_tree_open(rundir, failure);
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
-
 const struct storage storage_imds = {
     .kind = "that is served",
     .location = "at its URL",
     .datasource = "nocloud-net",
     .attempts = IMDS_ATTEMPTS,
-    .name = imds_domain_name,
+    .name = name_documents,
     .open = open_documents,
     .read = read_documents,
-    .withdraw = withdraw_documents,
+    .withdraw = imds_tree_remove,
 };
 
 /* --- whichever has a seed --------------------------------------------------------- */
