@@ -62,9 +62,10 @@ take_texts(json_t *object, const char *key, char ***texts, size_t *count)
         if (!is_text(value))
             return;
     }
-    *texts = xcalloc(json_array_size(list), sizeof(**texts));
-    json_array_foreach(list, i, value)(*texts)[(*count)++] =
-        xstrdup(json_string_value(value));
+    json_array_foreach(list, i, value)
+    {
+        texts_add(texts, count, xstrdup(json_string_value(value)));
+    }
     json_object_del(object, key);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the seeds of running domains are on the host, below the run-time directory: an
- * image, UUID.iso, or documents in the metadata server's tree. The domain's delivery
- * (delivery.h) decides which one it has and how the guest gets it. Callers who may not
- * read the server's tree only find images.
+ * image, UUID.iso, or documents in the metadata server's tree. Whoever has only a UUID
+ * looks in both; the domain's delivery (delivery.h) has put the seed into one of them.
+ * Callers who may not read the server's tree only find images.
  */
 #pragma once
 
