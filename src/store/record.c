@@ -297,7 +297,7 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         return 0;
     if (error < 0)
         return fail_at(name, error, "read", failure);
-    json = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    json = json_loadb(text.data, text.size, 0, NULL);
     if (json_is_object(json)) {
         record_from_json(record, steal(json));
         return 0;

@@ -20,7 +20,6 @@ struct storage {
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
     bool has_image;         /* an image in a file of QEMU's user */
-    int attempts;           /* to read a seed that is being replaced */
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */
