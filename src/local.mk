@@ -121,7 +121,6 @@ $(guest_scripts): %D%/seed/%-script.h: %D%/seed/%.sh
 	mv $@.new $@
 
 libimage_a_SOURCES = \
-	%D%/image/image.c \
 	%D%/image/image.h \
 	%D%/image/iso.c \
 	%D%/image/label.c \

@@ -24,19 +24,14 @@ int iso_write(int fd, const struct seed *seed, struct failure **failure);
  */
 int iso_read(int fd, struct seed *seed, struct failure **failure);
 
-/*
- * Reads the vfat image in the file with mtools, which does not mount it and only needs to
- * read the file. `label` is what label_read() has found. The limits are those of
- * iso_read(). A file whose name mtools could take for a pattern is left unread.
- */
-int vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure);
-
 /* Fails with FAILURE_LIMIT and "the image WHAT LIMIT UNIT", as in "the image has more than
  * 1000 files". */
 int image_fail_limit(struct failure **failure, const char *what, unsigned long limit,
                      const char *unit);
 
-/* Reads the image in the file, ISO 9660 or vfat, which are what cloud-init reads. */
+/* Reads the image in the file, ISO 9660 or vfat, which are what cloud-init reads. The
+ * limits are those of iso_read(); a file whose name mtools could take for a pattern is left
+ * unread. */
 int image_read(int fd, struct seed *seed, struct failure **failure);
 
 /* Reads the image back and compares its label and each document with the seed. */

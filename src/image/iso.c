@@ -142,10 +142,12 @@ add_document(IsoImage *image, const struct document *document)
         cleanup_free char *parent = xstrndup(name, (size_t)(slash - name));
         IsoNode *node = NULL;
 
-        if (iso_dir_get_node(dir, parent, &node) == 1)
-            dir = (IsoDir *)node;
-        else if (iso_image_add_new_dir(image, dir, parent, &dir) < 0)
-            return ISO_OUT_OF_MEM;
+        code = iso_dir_get_node(dir, parent, &node);
+        if (code == 0)
+            code = iso_image_add_new_dir(image, dir, parent, (IsoDir **)&node);
+        if (code < 0)
+            return code;
+        dir = (IsoDir *)node;
     }
     copy = xmalloc(data->size);
     if (data->size > 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * Images of either type, and those of vfat; apart from label.c, which programs use that
+ * read no images.
+ *
  * How it works: mdir lists all files, and mtype prints one after another. The image may
  * contain anything, and so may the names in it: mtype would take some of them for a
  * pattern, so it only gets plain ones. Both programs have limits of memory and output, and
@@ -95,7 +98,12 @@ add_file(const struct volume *volume, struct seed *seed, const char *path,
                        path);
 }
 
-int
+/*
+ * Reads the vfat image in the file with mtools, which does not mount it and only needs to
+ * read the file. The limits are those of iso_read(). A file whose name mtools could take
+ * for a pattern is left unread.
+ */
+static int
 vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure)
 {
     struct volume volume = {.fd = fd};
@@ -148,4 +156,14 @@ vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure
             return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     }
     return 0;
+}
+
+int
+image_read(int fd, struct seed *seed, struct failure **failure)
+{
+    cleanup_free char *type = NULL;
+    cleanup_free char *label = label_read(fd, &type);
+
+    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, seed, failure)
+                                             : iso_read(fd, seed, failure);
 }

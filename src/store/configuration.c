@@ -21,18 +21,6 @@
 
 #define CONFIG_DROP_INS "conf.d"
 
-/* Cuts off and returns the next component, without a slash; NULL at the end. */
-static char *
-next_component(char **rest)
-{
-    char *component;
-
-    do
-        component = strsep(rest, "/");
-    while (component && (!*component || strcmp(component, ".") == 0));
-    return component;
-}
-
 /*
  * file= would give the secrets to every domain if the directory contained them or were
  * one of them. ".." is refused because the text does not tell where it leads.
@@ -40,19 +28,21 @@ next_component(char **rest)
 static int
 take_file_directory(struct config *config, const char *value)
 {
+    static const char secrets[] = VIRT_SEED_CONFDIR "/secrets/";
     cleanup_free char *copy = xstrdup(value);
-    cleanup_free char *secrets = xstrdup(VIRT_SEED_CONFDIR "/secrets");
-    char *rest = copy, *secrets_rest = secrets;
-    char *component, *other;
-    bool same = true;
+    cleanup_buffer struct buffer plain = {0}; /* without "//" and "/./" */
+    char *rest = copy;
 
-    while ((component = next_component(&rest))) {
-        if (strcmp(component, "..") == 0)
+    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
+        if (strcmp(name, "..") == 0)
             return -EINVAL;
-        other = next_component(&secrets_rest);
-        same = same && (!other || strcmp(component, other) == 0);
+        if (*name && strcmp(name, ".") != 0)
+            buffer_printf(&plain, "/%s", name);
     }
-    if (*value != '/' || same)
+    buffer_append_string(&plain, "/");
+    if (*value != '/' ||
+        strncmp(plain.data, secrets,
+                plain.size < strlen(secrets) ? plain.size : strlen(secrets)) == 0)
         return -EINVAL;
     texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;
@@ -229,12 +219,7 @@ list_drop_ins(int directory, char ***names, size_t *count, struct failure **fail
 
     if (fd == -ENOENT)
         return 0;
-    if (!entries)
-        return failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : -errno,
-                                 "could not read " VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
-                                 "\nit must be a directory: ls -ld " VIRT_SEED_CONFDIR
-                                 "/" CONFIG_DROP_INS);
-    while ((entry = readdir(entries))) {
+    while (entries && (errno = 0, entry = readdir(entries))) {
         const char *dot = strrchr(entry->d_name, '.');
 
         if (entry->d_name[0] == '.' || !dot || strcmp(dot, ".conf") != 0)
@@ -247,6 +232,11 @@ list_drop_ins(int directory, char ***names, size_t *count, struct failure **fail
                                LIMIT_CONFIG_DROP_INS);
         texts_add(names, count, xasprintf(CONFIG_DROP_INS "/%s", entry->d_name));
     }
+    if (fd < 0 || errno != 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : errno,
+                                 "could not read " VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
+                                 "\nit must be a directory: ls -ld " VIRT_SEED_CONFDIR
+                                 "/" CONFIG_DROP_INS);
     if (*count > 0)
         qsort(*names, *count, sizeof(**names), compare_names);
     return 0;

@@ -22,24 +22,16 @@ consumption_word(enum consumption consumption)
     return consumption < ARRAY_SIZE(words) ? words[consumption] : NULL;
 }
 
-static json_t *
-pack_text(const char *text)
-{
-    return text ? json_outside_string(text) : json_null();
-}
-
 json_t *
 consumption_pack(enum consumption consumption, const char *reason,
                  const struct guest_claim *claim)
 {
     if (!claim->instance_id && !claim->failed_module)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "seed",
-                     pack_text(consumption_word(consumption)), "reason",
-                     pack_text(reason), "cloud-init", pack_text(claim->version),
-                     "instance-id", pack_text(claim->instance_id), "failed-module",
-                     pack_text(claim->failed_module), "log",
-                     pack_text(claim->failed_log));
+    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "seed",
+                     consumption_word(consumption), "reason", reason, "cloud-init",
+                     claim->version, "instance-id", claim->instance_id, "failed-module",
+                     claim->failed_module, "log", claim->failed_log);
 }
 
 /* Return: what cloud-init should have kept of the boot's document, owned by the caller

@@ -2,12 +2,16 @@
 /*
  * How a guest gets its seed: a row for each way, in a file deliver-NAME.c. The ways are
  * the drive that the domain is wired with, the disk that the emulator shim adds, and the
- * metadata server. The row points to its storage (storage.h), the seed's place on the
- * host.
+ * metadata server. The request and the domain's XML decide which one.
+ *
+ * Where a seed is on the host is another question (storage.h), with two answers, an image
+ * or documents: what has become of a domain since its start, or whether it has ended, is
+ * asked without its XML, and the seed's file tells. So drive and shim share a storage,
+ * which each row points to.
  *
  * Everything that happens to a seed after it is made goes through the row: the hook
  * publishes it, `update` and `wait --scrub` replace it in a running guest, `check` asks
- * whether the host can deliver it.
+ * whether the host can deliver it. Removing it, and reading it back, is the storage's.
  */
 #pragma once
 

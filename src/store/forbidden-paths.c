@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,14 +37,52 @@ struct check {
 
 /* --- where a path leads ------------------------------------------------------------- */
 
-/* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. Return: a descriptor (O_PATH), or -errno. */
+/* Return: whether the kernel says which path the opened file has. */
+static bool
+read_path(int fd, char path[PATH_MAX])
+{
+    char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)];
+    ssize_t length;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path[0] == '/';
+}
+
+/*
+ * Opens the path (O_PATH), also through a link of /proc such as /proc/PID/cwd, which every
+ * user can make lead into our directories; `by_proc` tells. Return: a descriptor or
+ * -errno; -EXDEV if the file or directory has its path only in another process's mounts.
+ */
 static int
-open_beginning(int root, const char *path)
+open_path(int root, const char *path, bool *by_proc)
+{
+    cleanup_close int fd = fs_open_in_root(root, path);
+    struct stat opened, seen;
+    char place[PATH_MAX];
+
+    if (fd != -ELOOP)
+        return steal_fd(fd);
+    *by_proc = true;
+    fd = openat(root, path + strspn(path, "/"), O_PATH | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &opened) < 0)
+        return -errno;
+    if ((S_ISREG(opened.st_mode) || S_ISDIR(opened.st_mode)) &&
+        (!read_path(fd, place) || stat(place, &seen) < 0 ||
+         seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino))
+        return -EXDEV;
+    return steal_fd(fd);
+}
+
+/* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
+ * relative path begins there. Return: as open_path(). */
+static int
+open_beginning(int root, const char *path, bool *by_proc)
 {
     cleanup_free char *beginning = xasprintf("/%s", path);
     size_t length = strlen(beginning);
-    int fd = fs_open_in_root(root, beginning);
+    int fd = open_path(root, beginning, by_proc);
 
     while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1) {
         while (length > 1 && beginning[length - 1] == '/')
@@ -51,7 +90,7 @@ open_beginning(int root, const char *path)
         while (length > 1 && beginning[length - 1] != '/')
             length--;
         beginning[length] = '\0';
-        fd = fs_open_in_root(root, beginning);
+        fd = open_path(root, beginning, by_proc);
     }
     return fd;
 }
@@ -61,18 +100,14 @@ open_beginning(int root, const char *path)
 static const char *
 find_above(const struct check *check, int fd, bool *known)
 {
-    char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
     struct stat status;
-    ssize_t length;
+    char path[PATH_MAX];
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    length = readlink(link, path, sizeof(path) - 1);
-    *known = length > 0 && path[0] == '/';
+    *known = read_path(fd, path);
     if (!*known)
         return NULL;
-    path[length] = '\0';
     /* The kernel's path has no links, so cutting it leads to each directory above. */
-    for (char *end = path + length; end > path; end = strrchr(path, '/')) {
+    for (char *end = path + strlen(path); end > path; end = strrchr(path, '/')) {
         *end = '\0';
         if (stat(path, &status) < 0)
             continue;
@@ -99,16 +134,20 @@ has_name(const char *text)
     return false;
 }
 
-/* Return: our directory that the path leads into, NULL if there is none. If the kernel
- * does not tell where it leads, as in /proc, the spelling decides. */
+/* Return: what the path leads into and must not, or NULL. If the kernel does not tell where
+ * it leads, or only a link of /proc does, the spelling counts, too. */
 static const char *
 find_directory(const struct check *check, const char *path)
 {
-    cleanup_close int fd = open_beginning(check->root, path);
-    bool known = false;
+    bool by_proc = false, known = false;
+    cleanup_close int fd = open_beginning(check->root, path, &by_proc);
     const char *directory = fd < 0 ? NULL : find_above(check, fd, &known);
 
-    return known || !has_name(path) ? directory : "a directory of virt-seed's";
+    if (fd == -EXDEV)
+        return "another process's files";
+    return directory || (known && !by_proc) || !has_name(path)
+               ? directory
+               : "a directory of virt-seed's";
 }
 
 /* --- the values of the document ----------------------------------------------------- */

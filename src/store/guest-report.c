@@ -170,12 +170,6 @@ static const char *const kept_names[] = {
 };
 static_assert(ARRAY_SIZE(kept_names) == KEPT_COUNT, "each document has its name");
 
-const char *
-kept_document_name(enum kept_document document)
-{
-    return kept_names[document];
-}
-
 /* Return: the member as a text of at least one character, owned by the caller, or NULL. */
 static char *
 claimed_text(const json_t *object, const char *key)

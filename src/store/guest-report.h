@@ -98,9 +98,6 @@ enum kept_document {
     KEPT_COUNT,
 };
 
-/* Return: "user-data", "vendor-data", "network-config". */
-const char *kept_document_name(enum kept_document document);
-
 /* What the guest claims to have taken from its seed, and what has failed in it. Texts are
  * NULL if the guest does not say. */
 struct guest_claim {

@@ -75,50 +75,6 @@ read_private(int root, const char *uuid, struct buffer *key, struct failure **fa
     return 1;
 }
 
-/* Return: the line of the public key, owned by the caller (free), or NULL. */
-static char *
-public_line(const char *uuid, const struct buffer *key, struct failure **failure)
-{
-    cleanup_free char *line = key->size > 0 ? openssh_key_public(key->data) : NULL;
-    cleanup_free char *path = NULL;
-
-    if (line)
-        return xasprintf("%s virt-seed\n", line);
-    path = private_path(uuid);
-    failure_set(
-        failure, FAILURE_SSH_KEY,
-        "%s is not an OpenSSH private key\n"
-        "restore it from a backup; if it is lost, remove it, and the next start makes a "
-        "new one",
-        path);
-    return NULL;
-}
-
-static void
-add_keys(struct part *part, struct buffer *key, const char *line)
-{
-    *part_add_entry(part, PART_HOST_KEY) = steal_buffer(key);
-    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), line);
-}
-
-int
-host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
-              struct failure **failure)
-{
-    cleanup_buffer struct buffer key = {0};
-    cleanup_free char *path = private_path(uuid);
-    cleanup_free char *line = NULL;
-    int missing = read_private(root, uuid, &key, failure);
-
-    if (missing)
-        return missing < 0 ? -1 : fail_missing(path, uuid, has_booted, failure);
-    line = public_line(uuid, &key, failure);
-    if (!line)
-        return -1;
-    add_keys(part, &key, line);
-    return 0;
-}
-
 int
 host_key_read_public(int root, const char *uuid, struct part *part,
                      struct failure **failure)
@@ -209,27 +165,57 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
                      : 0;
 }
 
+/* --- both keys ---------------------------------------------------------------------- */
+
+/* Adds the private key and the public key, which is made from it, to the part. */
+static int
+add_keys(int root, const char *uuid, struct buffer *key, bool publishes,
+         struct part *part, struct failure **failure)
+{
+    cleanup_free char *path = private_path(uuid);
+    cleanup_free char *public = key->size > 0 ? openssh_key_public(key->data) : NULL;
+    cleanup_free char *line = public ? xasprintf("%s virt-seed\n", public) : NULL;
+
+    if (!line)
+        return failure_set(
+            failure, FAILURE_SSH_KEY,
+            "%s is not an OpenSSH private key\n"
+            "restore it from a backup; if it is lost, remove it, and the next start makes "
+            "a new one",
+            path);
+    if (publishes && publish_public(root, uuid, line, failure) < 0)
+        return -1;
+    *part_add_entry(part, PART_HOST_KEY) = steal_buffer(key);
+    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), line);
+    return 0;
+}
+
+int
+host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
+              struct failure **failure)
+{
+    cleanup_buffer struct buffer key = {0};
+    cleanup_free char *path = private_path(uuid);
+    int missing = read_private(root, uuid, &key, failure);
+
+    if (missing)
+        return missing < 0 ? -1 : fail_missing(path, uuid, has_booted, failure);
+    return add_keys(root, uuid, &key, false, part, failure);
+}
+
 int
 host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
                  struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
-    cleanup_free char *line = NULL;
+    cleanup_free char *path = private_path(uuid);
     int missing = read_private(root, uuid, &key, failure);
 
-    if (missing < 0)
-        return -1;
-    if (missing && !may_make) {
-        cleanup_free char *path = private_path(uuid);
-
+    if (missing > 0 && !may_make)
         return fail_missing(path, uuid, true, failure);
-    }
-    if (missing && (make_private(root, uuid, failure) < 0 ||
-                    read_private(root, uuid, &key, failure) < 0))
+    if (missing > 0 && make_private(root, uuid, failure) == 0)
+        missing = read_private(root, uuid, &key, failure);
+    if (*failure)
         return -1;
-    line = public_line(uuid, &key, failure);
-    if (!line || publish_public(root, uuid, line, failure) < 0)
-        return -1;
-    add_keys(part, &key, line);
-    return 0;
+    return add_keys(root, uuid, &key, true, part, failure);
 }

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
 #include <pwd.h>
@@ -86,24 +87,39 @@ is_trusted(uid_t user)
     return user == 0 || user == geteuid() || (server && server->pw_uid == user);
 }
 
-/* Return: whether a socket that listens there takes connections to the address. */
+/* Return: whether the kernel says that the IPv6 socket takes no IPv4 (IPV6_V6ONLY). */
 static bool
-is_for(const struct inet_diag_msg *socket, const union inet_address *address)
+is_ipv6_only(const struct nlmsghdr *header)
 {
-    const void *own = address->any.sa_family == AF_INET
-                          ? (const void *)&address->ipv4.sin_addr
-                          : (const void *)&address->ipv6.sin6_addr;
-    const size_t size = address->any.sa_family == AF_INET ? 4 : 16;
+    const struct inet_diag_msg *socket = NLMSG_DATA(header);
+    int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*socket)));
+
+    for (const struct rtattr *attribute = (const void *)(socket + 1);
+         RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
+        if (attribute->rta_type == INET_DIAG_SKV6ONLY)
+            return *(const uint8_t *)RTA_DATA(attribute);
+    }
+    return false;
+}
+
+/* Return: whether the socket that listens there takes connections to the address. */
+static bool
+is_for(const struct nlmsghdr *header, const union inet_address *address)
+{
+    const struct inet_diag_msg *socket = NLMSG_DATA(header);
+    const bool ipv4 = address->any.sa_family == AF_INET;
+    const void *own = ipv4 ? (const void *)&address->ipv4.sin_addr
+                           : (const void *)&address->ipv6.sin6_addr;
+    const size_t size = ipv4 ? 4 : 16;
     const unsigned char *bytes = (const unsigned char *)socket->id.idiag_src;
     static const unsigned char none[16];
 
     if (memcmp(bytes, none, socket->idiag_family == AF_INET ? 4 : 16) == 0)
-        return true;
+        return !ipv4 || socket->idiag_family == AF_INET || !is_ipv6_only(header);
     /* An IPv6 socket may have an IPv4 address mapped. */
-    if (socket->idiag_family == AF_INET6 && size == 4)
+    if (socket->idiag_family == AF_INET6 && ipv4)
         bytes += 12;
-    return (socket->idiag_family == AF_INET6 || size == 4) &&
-           memcmp(bytes, own, size) == 0;
+    return (socket->idiag_family == AF_INET6 || ipv4) && memcmp(bytes, own, size) == 0;
 }
 
 /*
@@ -150,7 +166,7 @@ find_stranger(const union inet_address *address, sa_family_t family)
             if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
                 header->nlmsg_len < NLMSG_LENGTH(sizeof(*socket)))
                 return 0;
-            if (is_for(socket, address) && !is_trusted(socket->idiag_uid))
+            if (is_for(header, address) && !is_trusted(socket->idiag_uid))
                 return socket->idiag_uid;
         }
     }

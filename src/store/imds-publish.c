@@ -24,26 +24,27 @@
 /* If nobody has made the tree for the server. */
 #define CLOSED_MODE 0700
 
+int
+imds_tree_open(int rundir, struct failure **failure)
+{
+    int fd = own_directory_open(rundir, IMDS_TREE_NAME, CLOSED_MODE, failure);
+
+    if (fd < 0)
+        failure_prefix(failure, "in %s", VIRT_SEED_RUNDIR);
+    return fd;
+}
+
 /* --- making: files ---------------------------------------------------------------- */
 
-/* Everything in the tree has the group of its top directory. */
-struct maker {
-    int tree;
-    gid_t group;
-};
-
-/* Opens the file or directory to the group once it is complete. */
+/* Opens the file or directory to the group of the tree once it is complete. */
 static int
-open_up(const struct maker *maker, int fd, mode_t mode)
+open_up(int fd, gid_t group, mode_t mode)
 {
-    if (fchown(fd, (uid_t)-1, maker->group) < 0 || fchmod(fd, mode) < 0)
-        return -errno;
-    return 0;
+    return fchown(fd, (uid_t)-1, group) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
 }
 
 static int
-make_file(const struct maker *maker, int dir, const char *name, const void *data,
-          size_t size)
+make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 {
     cleanup_close int fd =
         openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -51,11 +52,11 @@ make_file(const struct maker *maker, int dir, const char *name, const void *data
 
     if (error == 0)
         error = fs_write_all(fd, data, size);
-    return error == 0 ? open_up(maker, fd, FILE_MODE) : error;
+    return error == 0 ? open_up(fd, group, FILE_MODE) : error;
 }
 
 static int
-make_directory(const struct maker *maker, int parent, const char *name)
+make_directory(int parent, const char *name, gid_t group)
 {
     cleanup_close int fd = -1;
     int error;
@@ -65,12 +66,12 @@ make_directory(const struct maker *maker, int parent, const char *name)
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    error = open_up(maker, fd, DIRECTORY_MODE);
+    error = open_up(fd, group, DIRECTORY_MODE);
     return error < 0 ? error : steal_fd(fd);
 }
 
 static int
-make_document(const struct maker *maker, int domain, const struct document *document)
+make_document(int domain, gid_t group, const struct document *document)
 {
     cleanup_free char *path = xstrdup(document->path);
     cleanup_close int dir = -1;
@@ -78,23 +79,22 @@ make_document(const struct maker *maker, int domain, const struct document *docu
     const char *name = strsep(&rest, "/");
 
     for (; rest; name = strsep(&rest, "/")) {
-        int next = make_directory(maker, dir < 0 ? domain : dir, name);
+        int next = make_directory(dir < 0 ? domain : dir, name, group);
 
         if (next < 0)
             return next;
         close_pointer(&dir);
         dir = next;
     }
-    return make_file(maker, dir < 0 ? domain : dir, name, document->data.data,
+    return make_file(dir < 0 ? domain : dir, name, group, document->data.data,
                      document->data.size);
 }
 
 static int
-fill_directory(const struct maker *maker, const char *name,
-               const struct imds_domain *domain)
+fill_directory(int tree, const char *name, gid_t group, const struct imds_domain *domain)
 {
     cleanup_close int dir =
-        openat(maker->tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        openat(tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_free char *macs = NULL;
     cleanup_free char *access = NULL;
     int error;
@@ -103,10 +103,10 @@ fill_directory(const struct maker *maker, const char *name,
         return -errno;
     macs = imds_macs_format(domain->macs, domain->mac_count);
     access = xasprintf("%s\n%s", domain->token, macs);
-    error = make_file(maker, dir, IMDS_ACCESS, access, strlen(access));
+    error = make_file(dir, IMDS_ACCESS, group, access, strlen(access));
     for (size_t i = 0; error == 0 && i < domain->document_count; i++)
-        error = make_document(maker, dir, &domain->documents[i]);
-    return error == 0 ? open_up(maker, dir, DIRECTORY_MODE) : error;
+        error = make_document(dir, group, &domain->documents[i]);
+    return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
 }
 
 /* --- the index of MACs ------------------------------------------------------------- */
@@ -128,17 +128,17 @@ read_list(int tree, const char *name, struct buffer *text, const char **list)
 /* Adds the domain to the MAC's directory in the index, which another domain's release may
  * remove at the same time. */
 static int
-add_to_index(const struct maker *maker, const char *mac, const char *uuid)
+add_to_index(int tree, gid_t group, const char *mac, const char *uuid)
 {
-    cleanup_close int index = make_directory(maker, maker->tree, IMDS_INDEX);
+    cleanup_close int index = make_directory(tree, IMDS_INDEX, group);
     int error = -ENOENT;
 
     if (index < 0)
         return index;
     for (int attempt = 0; attempt < IMDS_ATTEMPTS && error == -ENOENT; attempt++) {
-        cleanup_close int dir = make_directory(maker, index, mac);
+        cleanup_close int dir = make_directory(index, mac, group);
 
-        error = dir < 0 ? dir : make_file(maker, dir, uuid, NULL, 0);
+        error = dir < 0 ? dir : make_file(dir, uuid, group, NULL, 0);
     }
     return error == -EEXIST ? 0 : error;
 }
@@ -203,7 +203,6 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     cleanup_free char *name = other_name(domain->uuid);
     bool well = text_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
                 domain->mac_count <= LIMIT_NICS;
-    struct maker maker = {.tree = tree};
     struct stat status;
     int error;
 
@@ -216,12 +215,11 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
         error = -errno;
     } else {
-        maker.group = status.st_gid;
-        error = fill_directory(&maker, name, domain);
+        error = fill_directory(tree, name, status.st_gid, domain);
     }
     for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
         if (IMDS_LINK_SET(domain->macs[i].link) & IMDS_ON_LINK)
-            error = add_to_index(&maker, domain->macs[i].mac, domain->uuid);
+            error = add_to_index(tree, status.st_gid, domain->macs[i].mac, domain->uuid);
     }
     /* The old directory, if any, then has the temporary name. */
     if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
@@ -241,31 +239,9 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Removes all generations: the published one, which is renamed first, and those left by
- * killed processes. */
-int
-imds_tree_remove(int tree, const char *uuid, struct failure **failure)
+static int
+fail_remaining(const char *uuid, int error, struct failure **failure)
 {
-    cleanup_free char *name = other_name(uuid);
-    cleanup_closedir DIR *dir = NULL;
-    const struct dirent *entry;
-    int error = 0;
-
-    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT) ||
-        !(dir = fs_list(tree)))
-        error = -errno;
-    while (dir && (errno = 0, entry = readdir(dir))) {
-        int one = 0;
-
-        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0)
-            one = remove_obsolete(tree, entry->d_name, uuid);
-        if (error == 0)
-            error = one;
-    }
-    if (error == 0)
-        error = -errno;
-    if (error == 0)
-        return 0;
     return failure_set_errno(
         failure, FAILURE_RUNDIR, error,
         "could not remove the domain's files from %s\n"
@@ -273,12 +249,43 @@ imds_tree_remove(int tree, const char *uuid, struct failure **failure)
         IMDS_TREE, IMDS_TREE, uuid);
 }
 
+/* Removes all generations: the published one, which is renamed first, and those left by
+ * killed processes. */
 int
-imds_tree_open(int rundir, struct failure **failure)
+imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
 {
-    int fd = own_directory_open(rundir, IMDS_TREE_NAME, CLOSED_MODE, failure);
+    cleanup_close int listed =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
+    cleanup_free char *name = NULL;
+    cleanup_close int tree = -1;
+    const struct dirent *entry = NULL;
+    int error;
 
-    if (fd < 0)
-        failure_prefix(failure, "in %s", VIRT_SEED_RUNDIR);
-    return fd;
+    while (dir && (errno = 0, entry = readdir(dir)) &&
+           strncmp(entry->d_name, uuid, UUID_LENGTH) != 0)
+        ;
+    /* Nobody publishes in what is not a directory. */
+    if (!entry)
+        return errno == 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP
+                   ? 0
+                   : fail_remaining(uuid, errno, failure);
+    tree = imds_tree_open(rundir, failure);
+    if (tree < 0)
+        return -1;
+    name = other_name(uuid);
+    error =
+        !name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT) ? -errno : 0;
+    rewinddir(dir);
+    while ((errno = 0, entry = readdir(dir))) {
+        int one = 0;
+
+        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
+            one = remove_obsolete(tree, entry->d_name, uuid);
+        if (error == 0)
+            error = one;
+    }
+    if (error == 0)
+        error = -errno;
+    return error < 0 ? fail_remaining(uuid, error, failure) : 0;
 }

@@ -72,12 +72,6 @@ imds_macs_format(const struct imds_mac *macs, size_t count)
     return steal(lines.data);
 }
 
-char *
-imds_domain_name(const char *uuid)
-{
-    return xasprintf(IMDS_TREE_NAME "/%s", uuid);
-}
-
 /* --- reading ---------------------------------------------------------------------- */
 
 int

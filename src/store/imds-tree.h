@@ -71,10 +71,6 @@ enum imds_link {
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
-/* Return: the name of the domain's directory, in the run-time directory, owned by the
- * caller (free); rundir_seed_name() is the name of an image. */
-char *imds_domain_name(const char *uuid);
-
 /* Takes the next line of a list of MACs. Return: false at its end, when `rest` is "", and
  * at an invalid line, where `rest` stays. */
 bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
@@ -110,8 +106,9 @@ int imds_tree_open(int rundir, struct failure **failure);
 int imds_tree_publish(int tree, const struct imds_domain *domain,
                       struct failure **failure);
 
-/* Removes the domain; a missing one is not an error. */
-int imds_tree_remove(int tree, const char *uuid, struct failure **failure);
+/* Removes the domain, and what killed processes have left of it, from the tree in the
+ * run-time directory. If the tree has nothing of it, it may also be missing or unsafe. */
+int imds_tree_remove(int rundir, const char *uuid, struct failure **failure);
 
 /* --- reading: the server ---------------------------------------------------------- */
 

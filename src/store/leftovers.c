@@ -46,22 +46,6 @@ leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
     return text_is_uuid(uuid);
 }
 
-/* Return: whether the text is `least` to `most` of these characters, and nothing else. */
-static bool
-is_made_of(const char *text, const char *characters, size_t least, size_t most)
-{
-    size_t length = strspn(text, characters);
-
-    return !text[length] && length >= least && length <= most;
-}
-
-static bool
-is_temporary(const char *more)
-{
-    return strncmp(more, TEMPORARY_SUFFIX, strlen(TEMPORARY_SUFFIX)) == 0 &&
-           is_made_of(more + strlen(TEMPORARY_SUFFIX), "0123456789abcdef", 8, 8);
-}
-
 /* People may keep other files there, such as a copy of a domain's key. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
@@ -71,15 +55,18 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
     for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
         const char *rest = name + UUID_LENGTH;
         const char *more = rest + strlen(*suffix);
+        size_t digits;
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0 ? strcmp(more, uuid) == 0
-                                                    : !*more || is_temporary(more))
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0
+                ? strcmp(more, uuid) == 0
+                : !*more || text_matches(more, TEMPORARY_SUFFIX "xxxxxxxx"))
             return true;
         /* virtlogd's copies */
-        if (strcmp(*suffix, REPORT_SUFFIX) == 0 && *more == '.' &&
-            is_made_of(more + 1, "0123456789", 1, 3))
+        digits = *more == '.' ? strspn(more + 1, "0123456789") : 0;
+        if (strcmp(*suffix, REPORT_SUFFIX) == 0 && digits >= 1 && digits <= 3 &&
+            !more[1 + digits])
             return true;
     }
     return false;

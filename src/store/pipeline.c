@@ -21,12 +21,11 @@ static const char *const default_keys[][3] = {
 
 /* --- files ------------------------------------------------------------------------ */
 
+/* `directory` is the one with the file, or the first if none has it. */
 static int
-fail_file(const struct config *config, const char *name, int error,
+fail_file(const struct config *config, const char *directory, const char *name, int error,
           struct failure **failure)
 {
-    const char *directory = config->file_directories[0];
-
     switch (-error) {
     case ENOENT:
         return failure_set(
@@ -64,6 +63,7 @@ static int
 read_file(struct part *part, int root, const struct config *config,
           struct failure **failure)
 {
+    const char *place = config->file_directories[0];
     int error = -ENOENT;
 
     for (size_t i = 0; i < config->file_directory_count; i++) {
@@ -76,10 +76,12 @@ read_file(struct part *part, int root, const struct config *config,
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, &part->data);
         if (error == -ENOTDIR)
             error = -ENOENT;
-        if (error != -ENOENT)
+        if (error != -ENOENT) {
+            place = config->file_directories[i];
             break;
+        }
     }
-    return error < 0 ? fail_file(config, part->name, error, failure) : 0;
+    return error < 0 ? fail_file(config, place, part->name, error, failure) : 0;
 }
 
 /* --- secrets ---------------------------------------------------------------------- */

@@ -62,9 +62,10 @@ take_texts(json_t *object, const char *key, char ***texts, size_t *count)
         if (!is_text(value))
             return;
     }
-    *texts = xcalloc(json_array_size(list), sizeof(**texts));
-    json_array_foreach(list, i, value)(*texts)[(*count)++] =
-        xstrdup(json_string_value(value));
+    json_array_foreach(list, i, value)
+    {
+        texts_add(texts, count, xstrdup(json_string_value(value)));
+    }
     json_object_del(object, key);
 }
 
@@ -296,7 +297,7 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         return 0;
     if (error < 0)
         return fail_at(name, error, "read", failure);
-    json = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    json = json_loadb(text.data, text.size, 0, NULL);
     if (json_is_object(json)) {
         record_from_json(record, steal(json));
         return 0;

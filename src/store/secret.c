@@ -274,7 +274,7 @@ secret_read_all(int root, const struct domain *domain, const char *name,
                 void *data, struct failure **failure)
 {
     cleanup_close int secret = open_allowed(root, domain, name, failure);
-    size_t room = LIMIT_PART;
+    size_t total = 0;
     struct dirent **keys = NULL;
     int count, result = 0;
 
@@ -301,12 +301,16 @@ secret_read_all(int root, const struct domain *domain, const char *name,
 
         if (result == 0 &&
             (secret_check_key(key->d_name, failure) < 0 ||
-             read_key(secret, name, key->d_name, room, &content, failure) < 0))
+             read_key(secret, name, key->d_name, LIMIT_PART, &content, failure) < 0))
             result = -1;
-        if (result < 0)
-            continue;
-        room -= content.size;
-        take(data, key->d_name, &content);
+        total += content.size;
+        if (result == 0 && total > LIMIT_PART)
+            result = failure_set(failure, FAILURE_LIMIT,
+                                 "the keys of %s/%s have more than %lu MiB together\n"
+                                 "let the guest fetch large files itself",
+                                 SECRETS, name, LIMIT_PART / MIB);
+        if (result == 0)
+            take(data, key->d_name, &content);
     }
     free(keys);
     return result;
@@ -333,29 +337,31 @@ secret_make_directory(int root, const char *path, struct failure **failure)
     return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
 }
 
+/* Opens the secret, or makes it. `has_keys` says whether it has a key, or a list of
+ * domains. Return: a descriptor, owned by the caller, or -1. */
 static int
-make_secret(int root, const char *name, struct failure **failure)
+open_to_write(int root, const char *name, bool *has_keys, struct failure **failure)
 {
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int configuration = fs_make_directories(root, VIRT_SEED_CONFDIR, 0755);
     cleanup_close int secrets = -1;
+    cleanup_close int secret = -1;
+    cleanup_closedir DIR *dir = NULL;
+    const struct dirent *entry = NULL;
 
     if (configuration < 0)
         return secret_fail("make or read", VIRT_SEED_CONFDIR, configuration, failure);
     secrets = secret_make_directory(root, SECRETS, failure);
-    return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
-}
-
-/* Return: whether the secret has a key, or a list of domains; -errno. */
-static int
-has_keys(int secret)
-{
-    cleanup_closedir DIR *dir = fs_list(secret);
-    const struct dirent *entry = NULL;
-
+    secret = secrets < 0 ? -1 : secret_make_directory(root, path, failure);
+    if (secret < 0)
+        return -1;
+    dir = fs_list(secret);
     while (dir && (errno = 0, entry = readdir(dir)) && entry->d_name[0] == '.')
         ;
-    return entry ? 1 : -errno;
+    if (!entry && errno != 0)
+        return secret_fail("make or read", path, errno, failure);
+    *has_keys = entry;
+    return steal_fd(secret);
 }
 
 /* `there` says whether the key already exists; other content is a failure. */
@@ -404,8 +410,7 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int secret = -1;
     const char *missing = NULL;
-    bool there;
-    int had_keys;
+    bool had_keys, there;
 
     if (secret_check_name("secret", name, failure) < 0)
         return -1;
@@ -413,12 +418,9 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
         if (secret_check_key(keys[i].name, failure) < 0)
             return -1;
     }
-    secret = make_secret(root, name, failure);
+    secret = open_to_write(root, name, &had_keys, failure);
     if (secret < 0)
         return -1;
-    had_keys = has_keys(secret);
-    if (had_keys < 0)
-        return secret_fail("make or read", path, had_keys, failure);
     for (size_t i = 0; i < key_count; i++) {
         if (compare_key(secret, name, &keys[i], &there, failure) < 0)
             return -1;
@@ -443,17 +445,16 @@ secret_replace(int root, const struct domain *domain, const struct secret_key *k
                struct failure **failure)
 {
     cleanup_close int secret = -1;
-    int had_keys;
+    bool had_keys;
 
     if (secret_check_name("secret", domain->name, failure) < 0 ||
         secret_check_key(key->name, failure) < 0)
         return -1;
-    secret = make_secret(root, domain->name, failure);
+    secret = open_to_write(root, domain->name, &had_keys, failure);
     if (secret < 0)
         return -1;
-    had_keys = has_keys(secret);
     /* Before the key: nobody else may read it for a moment. */
-    if (had_keys == 0) {
+    if (!had_keys) {
         struct secret_key allow = {.name = (char[]){ALLOW}};
         int result;
 

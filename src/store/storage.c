@@ -39,11 +39,10 @@ image_publish(int dir, const char *name, const struct qemu_user *qemu,
     if (iso_write(tmpfile.fd, seed, failure) < 0 ||
         iso_verify(tmpfile.fd, seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
-    if (qemu && fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not give the image to user %ld", (long)qemu->uid);
-        return failure_prefix(failure, "%s", name);
-    }
+    if (qemu && fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "%s: could not give the image to user %ld", name,
+                                 (long)qemu->uid);
     error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
@@ -77,7 +76,6 @@ const struct storage storage_image = {
     .kind = "on a disk",
     .location = "in its drive",
     .has_image = true,
-    .attempts = 1, /* an open file stays whole */
     .name = rundir_seed_name,
     .open = open_image,
     .read = iso_read,
@@ -86,10 +84,16 @@ const struct storage storage_image = {
 
 /* --- the metadata server's tree --------------------------------------------------- */
 
+static char *
+name_documents(const char *uuid)
+{
+    return xasprintf(IMDS_TREE_NAME "/%s", uuid);
+}
+
 static int
 open_documents(int rundir, const char *uuid, struct stat *status)
 {
-    cleanup_free char *path = imds_domain_name(uuid);
+    cleanup_free char *path = name_documents(uuid);
     cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
 
     if (fd < 0)
@@ -119,35 +123,14 @@ read_documents(int directory, struct seed *seed, struct failure **failure)
                              IMDS_TREE);
 }
 
-/* Removes the domain's documents and what killed processes have left. Does not make the
- * tree, and does not check it if it has nothing of the domain. */
-static int
-withdraw_documents(int rundir, const char *uuid, struct failure **failure)
-{
-    cleanup_close int listed =
-        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
-    cleanup_close int tree = -1;
-    const struct dirent *entry = NULL;
-
-    while (dir && (entry = readdir(dir)) &&
-           strncmp(entry->d_name, uuid, UUID_LENGTH) != 0)
-        ;
-    if (!entry)
-        return 0;
-    tree = imds_tree_open(rundir, failure);
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
-
 const struct storage storage_imds = {
     .kind = "that is served",
     .location = "at its URL",
     .datasource = "nocloud-net",
-    .attempts = IMDS_ATTEMPTS,
-    .name = imds_domain_name,
+    .name = name_documents,
     .open = open_documents,
     .read = read_documents,
-    .withdraw = withdraw_documents,
+    .withdraw = imds_tree_remove,
 };
 
 /* --- whichever has a seed --------------------------------------------------------- */
@@ -182,10 +165,9 @@ storage_read(int root, const char *uuid, const struct storage **storage,
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
     const struct storage *place = NULL;
-    int attempt = 0;
 
     *storage = NULL;
-    do {
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
         const struct storage *place_again;
         struct stat opened, current;
         cleanup_close int fd =
@@ -202,15 +184,16 @@ storage_read(int root, const char *uuid, const struct storage **storage,
         if (place->read(fd, seed, failure) < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                                   VIRT_SEED_RUNDIR);
-        /* What was replaced in the meantime may have been read while it was emptied. */
-        if (place->attempts > 1)
+        /* An open image stays whole, but a directory that was replaced in the meantime may
+         * have been read while it was emptied. */
+        if (!place->has_image)
             again = storage_open(rundir, uuid, &place_again, &current);
-        if (place->attempts == 1 || (again >= 0 && current.st_ino == opened.st_ino)) {
+        if (place->has_image || (again >= 0 && current.st_ino == opened.st_ino)) {
             *storage = place;
             return 0;
         }
         seed_clear(seed);
-    } while (++attempt < place->attempts);
+    }
     return failure_set(failure, FAILURE_RUNDIR,
                        "the seed of domain %s keeps being replaced", uuid);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the seeds of running domains are on the host, below the run-time directory: an
- * image, UUID.iso, or documents in the metadata server's tree. The domain's delivery
- * (delivery.h) decides which one it has and how the guest gets it. Callers who may not
- * read the server's tree only find images.
+ * image, UUID.iso, or documents in the metadata server's tree. Whoever has only a UUID
+ * looks in both; the domain's delivery (delivery.h) has put the seed into one of them.
+ * Callers who may not read the server's tree only find images.
  */
 #pragma once
 
@@ -20,7 +20,6 @@ struct storage {
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
     bool has_image;         /* an image in a file of QEMU's user */
-    int attempts;           /* to read a seed that is being replaced */
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */

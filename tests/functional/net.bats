@@ -403,6 +403,25 @@ END
     done
 }
 
+@test "starts although another user listens on the port for IPv6 alone" {
+    [[ $EUID -eq 0 ]] || skip 'only root can become another user'
+    coproc others { exec python3 - "${imds_address#*:}" 3>&- <<'END'; }
+import os, socket, sys
+os.setgroups([])
+os.setresuid(65534, 65534, 65534)
+listener = socket.socket(socket.AF_INET6)
+listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+listener.bind(("::", int(sys.argv[1])))
+listener.listen()
+print(listener.getsockname(), flush=True)
+listener.accept()
+END
+    read -r _ <&"${others[0]}"
+    lifecycle wired.xml prepare
+    run -0 virt-seed --root="$root" check --no-schema wired.xml
+    kill "$others_PID"
+}
+
 @test "check asks at the address that the guest will use once it is wired" {
     local server=$imds_address
 

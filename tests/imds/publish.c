@@ -101,7 +101,7 @@ run(int argc, char **argv, struct failure **failure)
     if (tree < 0)
         return -1;
     if (strcmp(operation, "remove") == 0)
-        return imds_tree_remove(tree, argv[3], failure);
+        return imds_tree_remove(rundir, argv[3], failure);
     directory_length = strlen(argv[argc - 1]);
     if (nftw(argv[argc - 1], add_document, 8, FTW_PHYS) != 0)
         return failure_set(failure, FAILURE_FILE, "could not read %s", argv[argc - 1]);

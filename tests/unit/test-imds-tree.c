@@ -43,6 +43,14 @@ assert_content(const struct imds_host *host, const char *uuid, const char *path,
     assert_string_equal(buffer.data, content);
 }
 
+static int
+remove_domain(const struct imds_host *host, const char *uuid, struct failure **failure)
+{
+    cleanup_close int rundir = openat(host->tree, "..", O_PATH | O_CLOEXEC);
+
+    return imds_tree_remove(rundir, uuid, failure);
+}
+
 static void
 what_is_published_is_read(void **state)
 {
@@ -135,7 +143,7 @@ a_mac_of_two_domains_finds_none(void **state)
     publish(host, UUID, macs, 1, "user-data", "");
     publish(host, OTHER_UUID, macs, 1, "user-data", "");
     assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
-    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
+    assert_int_equal(remove_domain(host, UUID, &failure), 0);
     assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
     assert_string_equal(uuid, OTHER_UUID);
     /* Nor the one's that has the filter, where the other has none. */
@@ -255,8 +263,8 @@ nothing_is_left_of_a_domain_that_is_removed(void **state)
     unit_make_file(host->tree, UUID ".new.00000000/access", 0640,
                    TOKEN "\n" OTHER_MAC " unfiltered\n");
     unit_make_file(host->tree, IMDS_INDEX "/" OTHER_MAC "/" UUID, 0640, "");
-    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
-    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
+    assert_int_equal(remove_domain(host, UUID, &failure), 0);
+    assert_int_equal(remove_domain(host, UUID, &failure), 0);
     assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
     assert_int_equal(faccessat(host->tree, UUID ".new.00000000", F_OK, 0), -1);
     assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC, F_OK, 0), -1);

@@ -98,6 +98,27 @@ looks_in_the_directories_of_the_configuration(void **state)
 }
 
 static void
+names_the_directory_with_the_file(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    make_file(state, files, "a", "first\n");
+    unit_make_directory(unit_directory(state), "srv", 0755);
+    unit_make_directory(unit_directory(state), "srv/more", 0755);
+    unit_make_link(unit_directory(state), "srv/more/b", "/etc/passwd");
+    unit_make_file(unit_directory(state), &VIRT_SEED_CONFDIR "/virt-seed.conf"[1], 0644,
+                   "file-directory = /srv/more\n");
+    config_read(&config, unit_directory(state), &failure);
+    assert_no_failure(failure);
+    resolve(state, &unit, "<ci:user-data file='b'/>", &config, &failure);
+    assert_non_null(failure);
+    assert_non_null(strstr(failure->message, "the name leads out of /srv/more"));
+    assert_failure(&failure, FAILURE_FILE);
+}
+
+static void
 refuses_a_file_that_is_not_there(void **state)
 {
     assert_refuses(state, "<ci:user-data file='a'/>", FAILURE_FILE);
@@ -234,6 +255,7 @@ main(void)
         unit_test_in_directory(leaves_text_as_it_is),
         unit_test_in_directory(reads_a_file_byte_for_byte),
         unit_test_in_directory(looks_in_the_directories_of_the_configuration),
+        unit_test_in_directory(names_the_directory_with_the_file),
         unit_test_in_directory(refuses_a_file_that_is_not_there),
         unit_test_in_directory(refuses_a_file_out_of_the_directories),
         unit_test_in_directory(refuses_what_is_no_regular_file),

@@ -418,6 +418,35 @@ assert_holds(void **state, const char *key, const char *expected)
 }
 
 static void
+forget(void *data, const char *key, struct buffer *content)
+{
+    (void)data;
+    (void)key;
+    buffer_clear(content);
+}
+
+static void
+says_that_all_keys_together_are_too_large(void **state)
+{
+    cleanup_buffer struct buffer half = {0};
+    struct secret_key keys[] = {{.name = (char *)"a"}, {.name = (char *)"b"}};
+    struct failure *failure = NULL;
+
+    memset(buffer_reserve(&half, LIMIT_PART / 2), 'x', LIMIT_PART / 2);
+    half.size = LIMIT_PART / 2;
+    keys[0].content = keys[1].content = half;
+    secret_write(unit_directory(state), "web1", keys, 2, &failure);
+    secret_read_all(unit_directory(state), &web1, "web1", forget, NULL, &failure);
+    assert_no_failure(failure);
+    unit_make_file(unit_directory(state), &(SECRET_DIRECTORY "/web1/c")[1], 0600, "x");
+    assert_int_equal(
+        secret_read_all(unit_directory(state), &web1, "web1", forget, NULL, &failure),
+        -1);
+    assert_non_null(strstr(failure->message, "/web1 have more than 4 MiB together"));
+    assert_failure(&failure, FAILURE_LIMIT);
+}
+
+static void
 what_is_written_can_be_read(void **state)
 {
     cleanup_free char *longest = xcalloc(1, LIMIT_SECRET_NAME + 1);
@@ -535,6 +564,7 @@ main(void)
         unit_test_in_directory(refuses_everybody_where_the_list_is_bad),
         unit_test_in_directory(refuses_everybody_where_the_list_leads_nowhere),
         unit_test_in_directory(takes_a_uuid_for_no_pattern_of_names),
+        unit_test_in_directory(says_that_all_keys_together_are_too_large),
         unit_test_in_directory(what_is_written_can_be_read),
         unit_test_in_directory(nothing_is_left_beside),
         unit_test_in_directory(what_is_the_same_stays_and_what_differs_is_refused),
