@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
 #include "image/image.h"
@@ -42,11 +41,8 @@ findings_warn(struct findings *findings, enum warning id, int line, const char *
     if (findings->count >= LIMIT_FINDINGS)
         return;
     va_start(arguments, format);
-    message = xvasprintf(format, arguments);
+    message = failure_tidy(xvasprintf(format, arguments));
     va_end(arguments);
-    if (strlen(message) > LIMIT_MESSAGE)
-        message[LIMIT_MESSAGE] = '\0';
-    utf8_replace_controls(message);
     *array_add(findings->list, findings->count) = (struct finding){
         .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
 }

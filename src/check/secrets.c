@@ -107,14 +107,15 @@ sounds_secret(const char *key)
 static void
 warn_of_key(const struct check *check, const struct part *part, const char *key)
 {
-    cleanup_free char *description = part_describe(part);
+    cleanup_free char *description = NULL;
 
-    if (sounds_secret(key))
-        findings_warn(
-            check->findings, WARNING_READABLE_SECRET, part->line,
-            "write it to a file in the guest with user-data (write_files)",
-            "%s: the key '%s' is metadata, which every user of the guest can read",
-            description, key);
+    if (!sounds_secret(key))
+        return;
+    description = part_describe(part);
+    findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
+                  "write it to a file in the guest with user-data (write_files)",
+                  "%s: the key '%s' is metadata, which every user of the guest can read",
+                  description, key);
 }
 
 static void
