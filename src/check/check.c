@@ -32,9 +32,10 @@ static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 
 void
-findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
-              const char *format, ...)
+check_warn(const struct check *check, enum warning id, int line, const char *hint,
+           const char *format, ...)
 {
+    struct findings *findings = check->findings;
     va_list arguments;
     char *message;
 
@@ -48,8 +49,10 @@ findings_warn(struct findings *findings, enum warning id, int line, const char *
 }
 
 bool
-findings_have(const struct findings *findings, enum warning id, int line)
+check_has_warned(const struct check *check, enum warning id, int line)
 {
+    const struct findings *findings = check->findings;
+
     for (size_t i = 0; i < findings->count; i++) {
         if (findings->list[i].id == names[id] && findings->list[i].line == line)
             return true;
@@ -57,7 +60,9 @@ findings_have(const struct findings *findings, enum warning id, int line)
     return false;
 }
 
-void
+/* Takes ownership of the failure, if any, and adds it as an error. A secret that only the
+ * caller cannot read is not the domain's fault, so it becomes a warning. */
+static void
 findings_take(struct findings *findings, struct failure **failure)
 {
     struct failure *taken = steal(*failure);
@@ -132,8 +137,7 @@ check_wiring(const struct check *check, struct domain *domain)
         if (wiring.needed)
             failure_set(&failure, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
         else
-            findings_warn(check->findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text,
-                          changes);
+            check_warn(check, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, changes);
     }
     findings_take(check->findings, &failure);
 }
@@ -160,10 +164,10 @@ check_delivery(const struct check *check)
         return;
     failure_at_line(&failure, request->line);
     if (delivery_can_lack_server(request, check->config, failure))
-        findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
-                      failure->hint, "%s, %s", failure->message,
-                      request->cache ? "unless it has cached its seed (cache=\"keep\")"
-                                     : "and it starts nevertheless (unwired = warn)");
+        check_warn(check, WARNING_NOBODY_LISTENS, request->line, failure->hint, "%s, %s",
+                   failure->message,
+                   request->cache ? "unless it has cached its seed (cache=\"keep\")"
+                                  : "and it starts nevertheless (unwired = warn)");
     else
         findings_take(check->findings, &failure);
 }
@@ -180,11 +184,11 @@ check_result_is_known(const struct check *check)
     if (check->request->until_done &&
         record_read(check->root, check->domain->uuid, &record, &failure) == 0 &&
         !record.done)
-        findings_warn(check->findings, WARNING_UNKNOWN_RESULT, check->request->line,
-                      "if the guest is set up, say so here before it migrates: give its "
-                      "XML to 'virt-seed done -'",
-                      "boots=\"until-done\": this host does not know that the guest is "
-                      "set up, and would make its whole seed");
+        check_warn(check, WARNING_UNKNOWN_RESULT, check->request->line,
+                   "if the guest is set up, say so here before it migrates: give its "
+                   "XML to 'virt-seed done -'",
+                   "boots=\"until-done\": this host does not know that the guest is "
+                   "set up, and would make its whole seed");
     findings_take(check->findings, &failure);
 }
 

@@ -43,8 +43,8 @@ warn(const struct check *check, const char *unless, const char *hint, const char
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
-    findings_warn(check->findings, WARNING_OTHER_READER, check->request->line, hint,
-                  "%s, unless the image has %s", text, unless);
+    check_warn(check, WARNING_OTHER_READER, check->request->line, hint,
+               "%s, unless the image has %s", text, unless);
 }
 
 static bool

@@ -59,9 +59,9 @@ apply(const struct walk *walk, const struct yaml_node *node)
             name = strchr(name, '.') + 1;
         if (*name == '*' && walk->part->origin != PART_SECRET)
             name = walk->keys[walk->depth - 1];
-        findings_warn(walk->check->findings, rule->id, walk->part->line, rule->hint,
-                      "%s: line %d: '%.256s' %s", walk->description, node->line,
-                      name ? name : "*", rule->message);
+        check_warn(walk->check, rule->id, walk->part->line, rule->hint,
+                   "%s: line %d: '%.256s' %s", walk->description, node->line,
+                   name ? name : "*", rule->message);
     }
 }
 

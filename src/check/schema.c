@@ -70,19 +70,19 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
 
             if (!mark || !mark[strlen(marks[i])])
                 continue;
-            findings_warn(check->findings, WARNING_SCHEMA, part->line, SCHEMA_HINT,
-                          "%s: cloud-init's%s", description, mark);
+            check_warn(check, WARNING_SCHEMA, part->line, SCHEMA_HINT,
+                       "%s: cloud-init's%s", description, mark);
             found = true;
         }
     }
     /* Before 23.4 it has no --schema-type, and says so with 2. */
     if (status == 0 || found || (type && status == 2))
         return true;
-    findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                  "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
-                  "--no-schema'",
-                  "%s: the host's cloud-init could not check it (%s)", description,
-                  status < 0 ? "it took too long or printed too much" : "it failed");
+    check_warn(check, WARNING_SCHEMA, part->line,
+               "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
+               "--no-schema'",
+               "%s: the host's cloud-init could not check it (%s)", description,
+               status < 0 ? "it took too long or printed too much" : "it failed");
     return status >= 0;
 }
 
@@ -145,16 +145,16 @@ check_by_file(const struct check *check, const struct part *part, int schema)
     rest = output.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         if (*line)
-            findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                          "see cloud-init's reference of modules",
-                          "%s: cloud-init's schema: %s", description, line);
+            check_warn(check, WARNING_SCHEMA, part->line,
+                       "see cloud-init's reference of modules",
+                       "%s: cloud-init's schema: %s", description, line);
     }
     if (status != 0)
-        findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                      "give schema-cloud-config-v1.json of cloud-init's source",
-                      "%s: could not be checked by this schema (%s)", description,
-                      status < 0 ? "it took too long, or has too many errors"
-                                 : "the file is not a usable JSON schema");
+        check_warn(check, WARNING_SCHEMA, part->line,
+                   "give schema-cloud-config-v1.json of cloud-init's source",
+                   "%s: could not be checked by this schema (%s)", description,
+                   status < 0 ? "it took too long, or has too many errors"
+                              : "the file is not a usable JSON schema");
     return true;
 }
 
@@ -171,7 +171,7 @@ check_schema(const struct check *check, const struct buffer *file)
 
         /* It quotes values, so it must not see secrets, real or suspected. */
         if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
-            findings_have(check->findings, WARNING_INLINE_SECRET, part->line))
+            check_has_warned(check, WARNING_INLINE_SECRET, part->line))
             continue;
         if (part->kind == PART_NETWORK_CONFIG && network && !file)
             type = "network-config";
