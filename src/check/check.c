@@ -174,22 +174,22 @@ check_delivery(const struct check *check)
 
 /* --- a migration -------------------------------------------------------------------- */
 
-/* The record stays on the host where the guest booted. */
+/* The record stays on the host where the guest booted. One that cannot be read has been
+ * reported (pipeline_read()). */
 static void
 check_result_is_known(const struct check *check)
 {
-    cleanup_failure struct failure *failure = NULL;
+    cleanup_failure struct failure *ignored = NULL;
     cleanup_record struct record record = {0};
 
     if (check->request->until_done &&
-        record_read(check->root, check->domain->uuid, &record, &failure) == 0 &&
+        record_read(check->root, check->domain->uuid, &record, &ignored) == 0 &&
         !record.done)
         check_warn(check, WARNING_UNKNOWN_RESULT, check->request->line,
                    "if the guest is set up, say so here before it migrates: give its "
                    "XML to 'virt-seed done -'",
                    "boots=\"until-done\": this host does not know that the guest is "
                    "set up, and would make its whole seed");
-    findings_take(check->findings, &failure);
 }
 
 /* --- the stages --------------------------------------------------------------------- */
