@@ -34,11 +34,14 @@ static void
 check_includes(const struct check *check, const struct part *part)
 {
     cleanup_free char *text = xstrndup(part->data.data, part->data.size);
-    char *rest = text;
     int number = 0;
 
-    for (char *line = strsep(&rest, "\r\n"); line; line = strsep(&rest, "\r\n")) {
+    for (char *line = text, *next; *line; line = next) {
+        char *end = line + strcspn(line, "\r\n");
         const char *url = line;
+
+        next = end + (strncmp(end, "\r\n", 2) == 0 ? 2 : *end != '\0');
+        *end = '\0';
 
         /* As in cloud-init's user_data.py, _do_include. */
         if (begins_with(line, "#include-once"))
