@@ -184,6 +184,17 @@ END
         refuses 'does not match the kind of cloud-init volume' 'configDrive: {}'
 }
 
+@test "takes a long setting of the serial, but not a long name of one" {
+    local long
+
+    long=$(printf 'a%.0s' {1..300})
+    run -0 --separate-stderr virt-seed import kubevirt - < <(machine "$user_data" \
+        "domain: {firmware: {serial: \"ds=nocloud;motd=$long\"}}")
+    [[ $(imported entry) == "$long" ]]
+    machine "$user_data" "domain: {firmware: {serial: \"ds=nocloud;$long=a\"}}" |
+        refuses 'needs a name= of 1 to 256 characters'
+}
+
 @test "refuses malformed annotations" {
     machine "$user_data" '' 'annotations: []' | refuses 'metadata.annotations is a list'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
