@@ -69,7 +69,10 @@ static void
 apply_below(struct walk *walk,
             const struct yaml_node *node) /* NOLINT(misc-no-recursion) */
 {
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    const struct findings *findings = walk->check->findings;
+
+    for (const struct yaml_item *item = node->items;
+         item && findings->count < LIMIT_FINDINGS; item = item->next) {
         walk->keys[walk->depth++] = item->key ? item->key->text : NULL;
         apply(walk, item->value);
         apply_below(walk, item->value);
