@@ -422,6 +422,13 @@ frugally() {
     { printf '<vm>%.0s' {1..5000} && printf '</vm>%.0s' {1..5000}; } >deep.xml
     run frugally virt-seed import ovirt deep.xml
     assert_refused 1
+    {
+        echo '<vm><initialization><nic_configurations>'
+        printf '<nic_configuration/>%.0s' {1..150000}
+        echo '</nic_configurations></initialization></vm>'
+    } >wide.xml
+    run frugally virt-seed import ovirt wide.xml
+    assert_refused 1 '/vm/initialization/nic_configurations has more than 1000 elements'
     printf '<!DOCTYPE vm [<!ENTITY a "aaaa">]><vm>&a;</vm>' >entity.xml
     run virt-seed import ovirt entity.xml
     assert_refused 1 'document type declaration'
