@@ -15,10 +15,8 @@
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
 
-/* Makes a formatted text safe to show, whatever names from outside it contains: bounded,
- * UTF-8, one line, no terminal control. */
-static char *
-tidy(char *text)
+char *
+failure_tidy(char *text)
 {
     static const char ellipsis[] = "…";
 
@@ -55,9 +53,9 @@ failure_set_whole(struct failure **failure, enum failure_code code, int line, in
     (*failure)->code = code;
     (*failure)->line = line;
     if (format[length])
-        (*failure)->hint = tidy(xstrdup(text + strlen(message) + 1));
-    (*failure)->message =
-        tidy(error ? xasprintf("%s: %s", message, strerror(abs(error))) : steal(message));
+        (*failure)->hint = failure_tidy(xstrdup(text + strlen(message) + 1));
+    (*failure)->message = failure_tidy(
+        error ? xasprintf("%s: %s", message, strerror(abs(error))) : steal(message));
     return -1;
 }
 
@@ -69,7 +67,7 @@ failure_hint(struct failure **failure, const char *format, ...)
     if ((*failure)->hint)
         return -1;
     va_start(arguments, format);
-    (*failure)->hint = tidy(xvasprintf(format, arguments));
+    (*failure)->hint = failure_tidy(xvasprintf(format, arguments));
     va_end(arguments);
     return -1;
 }
@@ -92,7 +90,7 @@ failure_prefix(struct failure **failure, const char *format, ...)
     va_start(arguments, format);
     context = xvasprintf(format, arguments);
     va_end(arguments);
-    (*failure)->message = tidy(xasprintf("%s: %s", context, message));
+    (*failure)->message = failure_tidy(xasprintf("%s: %s", context, message));
     return -1;
 }
 

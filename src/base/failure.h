@@ -102,6 +102,10 @@ int failure_at_line(struct failure **failure, int line);
 int failure_prefix(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Makes formatted text safe to show, in place, whatever names from outside it contains:
+ * bounded, UTF-8, one line, no terminal control. Return: the text. */
+char *failure_tidy(char *text);
+
 /* Return: the code's stable name. */
 const char *failure_code_name(enum failure_code code);
 

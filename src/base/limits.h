@@ -88,6 +88,10 @@
 #define LIMIT_URL 2048
 #define LIMIT_GUEST_NAME 64
 
+/* Elements in one element of another system's document: more than any of ours may
+ * contain. */
+#define LIMIT_FOREIGN_ELEMENTS 1000
+
 /* A password, in bytes: what PAM takes (PAM_MAX_RESP_SIZE). */
 #define LIMIT_PASSWORD 512
 

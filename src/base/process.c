@@ -132,17 +132,10 @@ process_path_beside(const char *name)
 
 /* --- other programs --------------------------------------------------------------- */
 
-struct run {
-    const struct child *child;
-    pid_t pid;
-    int output;
-    int64_t end; /* by clock_milliseconds(): it is killed then */
-};
-
 static int
-milliseconds_left(const struct run *run)
+milliseconds_until(int64_t end)
 {
-    int64_t left = run->end - clock_milliseconds();
+    int64_t left = end - clock_milliseconds();
 
     return left > 0 ? (int)left : 0;
 }
@@ -184,11 +177,11 @@ run_as_other(const struct child *child, struct buffer *output)
     return status == 126 || status == 127 ? CHILD_MISSING : status;
 }
 
-/* Return: 0 or an errno. */
+/* Starts it in a session of its own, without a terminal: it must not be able to type into
+ * that of root (TIOCSTI). Return: 0 or an errno. */
 static int
-spawn(struct run *run, int output)
+spawn(const struct child *child, int output, pid_t *pid)
 {
-    const struct child *child = run->child;
     char *const *environment = child->environment ? child->environment : environ;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -201,7 +194,7 @@ spawn(struct run *run, int output)
     /* The caller may read some signals from a descriptor. */
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (child->silent)
@@ -212,8 +205,7 @@ spawn(struct run *run, int output)
     /* Each on itself: it stays open over exec. */
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
-    run->end = clock_milliseconds() + child->seconds * 1000L;
-    error = posix_spawnp(&run->pid, child->words[0], &actions, &attributes, child->words,
+    error = posix_spawnp(pid, child->words[0], &actions, &attributes, child->words,
                          environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
@@ -222,61 +214,65 @@ spawn(struct run *run, int output)
 
 /* Return: whether the output ended within time and bounds. */
 static bool
-read_output(const struct run *run, struct buffer *buffer)
+read_output(const struct child *child, int fd, int64_t end, struct buffer *buffer)
 {
-    size_t room = run->child->output;
+    size_t room = child->output;
 
-    while (room > 0) {
+    for (;;) {
         struct pollfd ready[] = {
-            {.fd = run->output, .events = POLLIN},
-            {.fd = run->child->interrupt > 0 ? run->child->interrupt : -1,
-             .events = POLLIN},
+            {.fd = fd, .events = POLLIN},
+            {.fd = child->interrupt > 0 ? child->interrupt : -1, .events = POLLIN},
         };
         char block[4096];
         ssize_t size;
 
-        if (poll(ready, ARRAY_SIZE(ready), milliseconds_left(run)) <= 0 ||
+        if (poll(ready, ARRAY_SIZE(ready), milliseconds_until(end)) <= 0 ||
             ready[1].revents != 0)
             return false;
-        size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
+        size = read(fd, block, sizeof(block));
         if (size <= 0)
             return size == 0;
-        buffer_append(buffer, block, (size_t)size);
+        buffer_append(buffer, block, (size_t)size < room ? (size_t)size : room);
+        if ((size_t)size > room)
+            return false;
         room -= (size_t)size;
     }
-    return false;
 }
 
 int
 child_run(const struct child *child, struct buffer *output)
 {
     const struct rlimit memory = {child->memory, child->memory};
-    struct run run = {.child = child};
+    const int64_t end = clock_milliseconds() + child->seconds * 1000L;
     struct pollfd ended = {.events = POLLIN};
     cleanup_close int process = -1;
     cleanup_close int reading = -1;
     int ends[2], error, status;
+    bool within;
+    pid_t pid;
 
     if (child->unprivileged && geteuid() == 0)
         return run_as_other(child, output);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];
-    error = spawn(&run, ends[1]);
+    error = spawn(child, ends[1], &pid);
     close(ends[1]);
     if (error != 0)
         return CHILD_MISSING;
-    prlimit(run.pid, RLIMIT_AS, &memory, NULL);
-    process = (int)syscall(SYS_pidfd_open, run.pid, 0);
-    run.output = reading;
+    prlimit(pid, RLIMIT_AS, &memory, NULL);
+    process = (int)syscall(SYS_pidfd_open, pid, 0);
     ended.fd = process;
-    if (!read_output(&run, output) || poll(&ended, 1, milliseconds_left(&run)) <= 0)
-        kill(-run.pid, SIGKILL);
-    while (waitpid(run.pid, &status, 0) < 0) {
+    within = read_output(child, reading, end, output) &&
+             poll(&ended, 1, milliseconds_until(end)) > 0;
+    if (!within)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR)
             return CHILD_KILLED;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
+    /* One that printed too much may have ended by itself before. */
+    return within && WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
 }
 
 int

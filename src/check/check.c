@@ -7,7 +7,6 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
 #include "image/image.h"
@@ -33,27 +32,27 @@ static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 
 void
-findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
-              const char *format, ...)
+check_warn(const struct check *check, enum warning id, int line, const char *hint,
+           const char *format, ...)
 {
+    struct findings *findings = check->findings;
     va_list arguments;
     char *message;
 
     if (findings->count >= LIMIT_FINDINGS)
         return;
     va_start(arguments, format);
-    message = xvasprintf(format, arguments);
+    message = failure_tidy(xvasprintf(format, arguments));
     va_end(arguments);
-    if (strlen(message) > LIMIT_MESSAGE)
-        message[LIMIT_MESSAGE] = '\0';
-    utf8_replace_controls(message);
     *array_add(findings->list, findings->count) = (struct finding){
         .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
 }
 
 bool
-findings_have(const struct findings *findings, enum warning id, int line)
+check_has_warned(const struct check *check, enum warning id, int line)
 {
+    const struct findings *findings = check->findings;
+
     for (size_t i = 0; i < findings->count; i++) {
         if (findings->list[i].id == names[id] && findings->list[i].line == line)
             return true;
@@ -61,7 +60,9 @@ findings_have(const struct findings *findings, enum warning id, int line)
     return false;
 }
 
-void
+/* Takes ownership of the failure, if any, and adds it as an error. A secret that only the
+ * caller cannot read is not the domain's fault, so it becomes a warning. */
+static void
 findings_take(struct findings *findings, struct failure **failure)
 {
     struct failure *taken = steal(*failure);
@@ -136,8 +137,7 @@ check_wiring(const struct check *check, struct domain *domain)
         if (wiring.needed)
             failure_set(&failure, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
         else
-            findings_warn(check->findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text,
-                          changes);
+            check_warn(check, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, changes);
     }
     findings_take(check->findings, &failure);
 }
@@ -164,32 +164,32 @@ check_delivery(const struct check *check)
         return;
     failure_at_line(&failure, request->line);
     if (delivery_can_lack_server(request, check->config, failure))
-        findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
-                      failure->hint, "%s, %s", failure->message,
-                      request->cache ? "unless it has cached its seed (cache=\"keep\")"
-                                     : "and it starts nevertheless (unwired = warn)");
+        check_warn(check, WARNING_NOBODY_LISTENS, request->line, failure->hint, "%s, %s",
+                   failure->message,
+                   request->cache ? "unless it has cached its seed (cache=\"keep\")"
+                                  : "and it starts nevertheless (unwired = warn)");
     else
         findings_take(check->findings, &failure);
 }
 
 /* --- a migration -------------------------------------------------------------------- */
 
-/* The record stays on the host where the guest booted. */
+/* The record stays on the host where the guest booted. One that cannot be read has been
+ * reported (pipeline_read()). */
 static void
 check_result_is_known(const struct check *check)
 {
-    cleanup_failure struct failure *failure = NULL;
+    cleanup_failure struct failure *ignored = NULL;
     cleanup_record struct record record = {0};
 
     if (check->request->until_done &&
-        record_read(check->root, check->domain->uuid, &record, &failure) == 0 &&
+        record_read(check->root, check->domain->uuid, &record, &ignored) == 0 &&
         !record.done)
-        findings_warn(check->findings, WARNING_UNKNOWN_RESULT, check->request->line,
-                      "if the guest is set up, say so here before it migrates: give its "
-                      "XML to 'virt-seed done -'",
-                      "boots=\"until-done\": this host does not know that the guest is "
-                      "set up, and would make its whole seed");
-    findings_take(check->findings, &failure);
+        check_warn(check, WARNING_UNKNOWN_RESULT, check->request->line,
+                   "if the guest is set up, say so here before it migrates: give its "
+                   "XML to 'virt-seed done -'",
+                   "boots=\"until-done\": this host does not know that the guest is "
+                   "set up, and would make its whole seed");
 }
 
 /* --- the stages --------------------------------------------------------------------- */

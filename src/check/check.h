@@ -86,20 +86,6 @@ struct findings {
     } schema;
 };
 
-/* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
- * secret. */
-void findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
-                   const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-/*
- * Takes ownership of the failure, if any, and adds it as an error. A secret that only the
- * caller cannot read is not the domain's fault, so it becomes a warning.
- */
-void findings_take(struct findings *findings, struct failure **failure);
-
-/* Return: whether there is such a warning at that line. */
-bool findings_have(const struct findings *findings, enum warning id, int line);
-
 void findings_clear(struct findings *findings);
 
 #define cleanup_findings __attribute__((cleanup(findings_clear)))
@@ -145,6 +131,14 @@ void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
+
+/* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
+ * secret. */
+void check_warn(const struct check *check, enum warning id, int line, const char *hint,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Return: whether there is such a warning at that line. */
+bool check_has_warned(const struct check *check, enum warning id, int line);
 
 /* Warns of a part, at a line of its document, or of all of it if the line is 0. */
 void check_warn_of_part(const struct check *check, const struct part *part,

@@ -39,19 +39,19 @@ check_bus(const struct check *check, const struct disk *disk)
         virtio = virtio || (domain->disks[i].bus == DOMAIN_BUS_VIRTIO &&
                             strcmp(domain->disks[i].device, "disk") == 0);
     if (disk->bus == DOMAIN_BUS_USB)
-        findings_warn(check->findings, WARNING_USB_CDROM, line, BUS_HINT,
-                      "the seed is on the usb bus, which guests detect too late");
+        check_warn(check, WARNING_USB_CDROM, line, BUS_HINT,
+                   "the seed is on the usb bus, which guests detect too late");
     if (disk->bus == DOMAIN_BUS_SATA && virtio && !domain_is_windows(domain))
-        findings_warn(check->findings, WARNING_SATA_CDROM, line, BUS_HINT,
-                      "the seed is on the sata bus, for which cloud image kernels have "
-                      "no driver");
+        check_warn(check, WARNING_SATA_CDROM, line, BUS_HINT,
+                   "the seed is on the sata bus, for which cloud image kernels have "
+                   "no driver");
     if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
-        findings_warn(check->findings, WARNING_IDE_CDROM, line, BUS_HINT,
-                      "the seed is on the ide bus, which machine type '%s' does not have",
-                      domain->machine ? domain->machine : domain->arch);
+        check_warn(check, WARNING_IDE_CDROM, line, BUS_HINT,
+                   "the seed is on the ide bus, which machine type '%s' does not have",
+                   domain->machine ? domain->machine : domain->arch);
     if (disk->bus == DOMAIN_BUS_SCSI && !is_on_virtio_scsi(domain, disk))
-        findings_warn(
-            check->findings, WARNING_SCSI_CONTROLLER, line,
+        check_warn(
+            check, WARNING_SCSI_CONTROLLER, line,
             "remove the seed's <disk> and run 'virt-seed wire' again",
             "the seed's scsi controller %ld is not virtio-scsi: cloud image kernels "
             "have no driver for other models",
@@ -91,19 +91,18 @@ check_disks(const struct check *check)
     const xmlNode *source;
 
     if (!has_something_to_boot(check->domain))
-        findings_warn(check->findings, WARNING_NO_ROOT_DISK,
-                      xml_line(check->domain->root),
-                      "add the disk that the guest boots from",
-                      "the domain has no disk%s and nothing else to boot from",
-                      disk ? " except the seed" : "");
+        check_warn(check, WARNING_NO_ROOT_DISK, xml_line(check->domain->root),
+                   "add the disk that the guest boots from",
+                   "the domain has no disk%s and nothing else to boot from",
+                   disk ? " except the seed" : "");
     if (!disk)
         return;
     check_bus(check, disk);
     source = xml_child(disk->node, "source");
     if (strcmp(disk->device, "cdrom") == 0 &&
         !xml_attribute_is(source, "startupPolicy", "mandatory"))
-        findings_warn(check->findings, WARNING_STARTUP_POLICY, xml_line(source),
-                      "add startupPolicy='mandatory' to its <source>",
-                      "the seed's cdrom lacks startupPolicy='mandatory': a saved guest "
-                      "could be restored with an empty drive");
+        check_warn(check, WARNING_STARTUP_POLICY, xml_line(source),
+                   "add startupPolicy='mandatory' to its <source>",
+                   "the seed's cdrom lacks startupPolicy='mandatory': a saved guest "
+                   "could be restored with an empty drive");
 }

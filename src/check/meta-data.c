@@ -29,9 +29,9 @@ check_key(const struct check *check, const struct part *part, int line, const ch
         if (strcmp(meaning->key, key) != 0)
             continue;
         description = part ? part_describe(part) : NULL;
-        findings_warn(check->findings, WARNING_META_DATA_KEY, line, meaning->hint,
-                      "%s: the key '%s' %s", description ? description : "<meta-data>",
-                      meaning->key, meaning->message);
+        check_warn(check, WARNING_META_DATA_KEY, line, meaning->hint,
+                   "%s: the key '%s' %s", description ? description : "<meta-data>",
+                   meaning->key, meaning->message);
     }
 }
 
@@ -83,23 +83,22 @@ check_meta_data(const struct check *check)
          part = parts_next(&request->parts, part))
         check_part(check, part);
     if (request->cache && policy == INSTANCE_ID_CONTENT)
-        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
-                      "remove cache=, or use policy=\"domain\"",
-                      "policy=\"content\" makes a new instance-id when the seed changes, "
-                      "but with cache=\"keep\" the guest does not read it");
+        check_warn(check, WARNING_WITHOUT_EFFECT, request->line,
+                   "remove cache=, or use policy=\"domain\"",
+                   "policy=\"content\" makes a new instance-id when the seed changes, "
+                   "but with cache=\"keep\" the guest does not read it");
     /* The seed's path or URL still contains the UUID of the original. */
     if (check->facts->seed_of_another && policy == INSTANCE_ID_FIXED)
-        findings_warn(check->findings, WARNING_CLONED_INSTANCE_ID, request->line,
-                      "give it its own instance-id, or use policy=\"domain\"",
-                      "the domain is a clone with the fixed instance-id of the original: "
-                      "the guest would not notice that it is a new instance");
+        check_warn(check, WARNING_CLONED_INSTANCE_ID, request->line,
+                   "give it its own instance-id, or use policy=\"domain\"",
+                   "the domain is a clone with the fixed instance-id of the original: "
+                   "the guest would not notice that it is a new instance");
     /* Changing NICs is rarely meant to set the guest up again. */
     if ((request->covers & COVER_NETWORK_CONFIG) && request->network &&
         request->network->of_interfaces)
-        findings_warn(
-            check->findings, WARNING_VOLATILE_INSTANCE_ID, request->line,
+        check_warn(
+            check, WARNING_VOLATILE_INSTANCE_ID, request->line,
             "if this is not intended, list only the other documents in covers=",
             "the instance-id of policy=\"content\" covers the network of the domain's "
-            "interfaces: adding, removing or changing one sets the guest up "
-            "again");
+            "interfaces: adding, removing or changing one sets the guest up again");
 }

@@ -112,14 +112,13 @@ check_gateways(const struct check *check)
 
         for (size_t j = 0; j < ARRAY_SIZE(gateways); j++) {
             if (gateways[j] && nic_is_outside(nic, gateways[j]))
-                findings_warn(
-                    check->findings, WARNING_GATEWAY_OUTSIDE, request->line,
-                    "if that is not so on purpose, give the nic an address in "
-                    "the gateway's network, with the right prefix",
-                    "the gateway '%s' is not in the network of any of the nic's "
-                    "addresses: only guests with %sNetworkManager reach it",
-                    gateways[j],
-                    request->datasource->has_network_data ? "" : "netplan or ");
+                check_warn(check, WARNING_GATEWAY_OUTSIDE, request->line,
+                           "if that is not so on purpose, give the nic an address in "
+                           "the gateway's network, with the right prefix",
+                           "the gateway '%s' is not in the network of any of the nic's "
+                           "addresses: only guests with %sNetworkManager reach it",
+                           gateways[j],
+                           request->datasource->has_network_data ? "" : "netplan or ");
         }
     }
 }
@@ -135,10 +134,10 @@ check_network(const struct check *check)
 
     if (request->network && request->datasource->has_network_data &&
         !network_carries_dns(request->network))
-        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
-                      "give the nic an address, or use datasource=\"nocloud\"",
-                      "a nic without an address has name servers or search domains: on a "
-                      "ConfigDrive, guests that use netplan ignore them");
+        check_warn(check, WARNING_WITHOUT_EFFECT, request->line,
+                   "give the nic an address, or use datasource=\"nocloud\"",
+                   "a nic without an address has name servers or search domains: on a "
+                   "ConfigDrive, guests that use netplan ignore them");
     check_gateways(check);
     if (root)
         check_part_network(check, part, root);
@@ -163,8 +162,8 @@ check_initialization(const struct check *check)
         while (row->name && !vocabulary_is(child, row->name))
             row++;
         if (row->flags & VOCABULARY_UNUSED)
-            findings_warn(
-                check->findings, WARNING_WITHOUT_EFFECT, xml_line(element),
+            check_warn(
+                check, WARNING_WITHOUT_EFFECT, xml_line(element),
                 "remove it if the guest runs Linux: only Windows' sysprep uses it",
                 "<initialization>: <%s> is for sysprep of Windows and has no effect",
                 row->name);
@@ -175,14 +174,13 @@ check_initialization(const struct check *check)
     for (size_t i = 0; request->network && i < request->network->nic_count; i++)
         has_dns = has_dns || request->network->nics[i].nameserver_count > 0;
     if (vocabulary_child(element, "dns_servers") && !has_dns)
-        findings_warn(
-            check->findings, WARNING_WITHOUT_EFFECT, xml_line(element),
+        check_warn(
+            check, WARNING_WITHOUT_EFFECT, xml_line(element),
             "add <nic_configurations> with such a nic",
             "<initialization>: <dns_servers> has no effect: no nic has an address or DHCP");
     if (request->network && request->network->nic_count > nic_count)
-        findings_warn(check->findings, WARNING_NIC_COUNT, xml_line(element),
-                      "add interfaces to the domain, or remove the extra "
-                      "nic_configuration",
-                      "<nic_configurations> has %zu interfaces, but the domain has %zu",
-                      request->network->nic_count, nic_count);
+        check_warn(check, WARNING_NIC_COUNT, xml_line(element),
+                   "add interfaces to the domain, or remove the extra nic_configuration",
+                   "<nic_configurations> has %zu interfaces, but the domain has %zu",
+                   request->network->nic_count, nic_count);
 }

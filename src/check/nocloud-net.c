@@ -90,8 +90,7 @@ static const struct obstacle {
     {is_of_other_user, WARNING_OTHER_USER,
      "no interface lets the guest fetch its seed: <seclabel model='dac'> runs QEMU as "
      "another user, whose user networking the server does not trust",
-     "remove the <seclabel>, or add an interface of type 'network' or "
-     "'bridge'" OR_DISK},
+     "remove the <seclabel>, or add an interface of type 'network' or 'bridge'" OR_DISK},
 };
 
 static void
@@ -117,8 +116,8 @@ check_way(const struct check *check)
     met[0] = met[0] || interfaces.count == 0;
     for (size_t i = 0; i < ARRAY_SIZE(obstacles); i++) {
         if (met[i])
-            findings_warn(check->findings, obstacles[i].id, check->request->line,
-                          obstacles[i].hint, "%s", obstacles[i].message);
+            check_warn(check, obstacles[i].id, check->request->line, obstacles[i].hint,
+                       "%s", obstacles[i].message);
     }
 }
 
@@ -134,9 +133,8 @@ check_nocloud_net(const struct check *check)
      * (cmd/main.py, main_init; stages.py, apply_network_config). Since 24.3 it applies what
      * it fetched, at the first boot. */
     if (check->request->network || (part && part->data.size > 0))
-        findings_warn(
-            check->findings, WARNING_NETWORK_LATE, check->request->line,
-            "assign the addresses with DHCP" OR_DISK,
-            "network-config comes over the network, which is too late: cloud-init "
-            "ignores it, or applies it only at the first boot");
+        check_warn(check, WARNING_NETWORK_LATE, check->request->line,
+                   "assign the addresses with DHCP" OR_DISK,
+                   "network-config comes over the network, which is too late: cloud-init "
+                   "ignores it, or applies it only at the first boot");
 }

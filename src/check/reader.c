@@ -43,8 +43,8 @@ warn(const struct check *check, const char *unless, const char *hint, const char
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
-    findings_warn(check->findings, WARNING_OTHER_READER, check->request->line, hint,
-                  "%s, unless the image has %s", text, unless);
+    check_warn(check, WARNING_OTHER_READER, check->request->line, hint,
+               "%s, unless the image has %s", text, unless);
 }
 
 static bool
@@ -54,9 +54,9 @@ is_kind(const struct given *given, const char *kind)
 }
 
 static const char *
-describe(const struct given *given)
+describe(const char *kind)
 {
-    return is_kind(given, "MIME") ? "several documents in one" : given->kind;
+    return strcmp(kind, "MIME") == 0 ? "several documents in one" : kind;
 }
 
 /* --- FreeBSD ------------------------------------------------------------------------ */
@@ -148,6 +148,8 @@ check_nuageinit(const struct given *given)
     static const char hint[] = "write one cloud-config; a script can be in its runcmd";
     const struct check *check = given->check;
     const struct document *user_data = given->user_data;
+    const bool is_config = is_kind(given, "cloud-config");
+    const bool is_other = !is_config && !is_kind(given, "nothing");
     cleanup_failure struct failure *failure = NULL;
 
     if (is_kind(given, "script")) {
@@ -156,15 +158,16 @@ check_nuageinit(const struct given *given)
             warn(check, CLOUD_INIT, hint,
                  "FreeBSD's nuageinit reads this script as YAML, fails and does not run "
                  "it");
-    } else if (!is_kind(given, "cloud-config") && !is_kind(given, "nothing")) {
+    } else if (is_other) {
         warn(check, CLOUD_INIT, hint,
-             "FreeBSD's nuageinit ignores this user-data, which is %s", describe(given));
+             "FreeBSD's nuageinit ignores this user-data, which is %s",
+             describe(given->kind));
     }
-    if (!is_kind(given, "cloud-config") && !is_kind(given, "nothing"))
+    if (is_other)
         warn(check, CLOUD_INIT, hint,
              "FreeBSD's nuageinit ignores the host name and the ssh keys next to such "
              "user-data");
-    if (is_kind(given, "cloud-config"))
+    if (is_config)
         check_nuageinit_runcmd(given);
     if (parts_find(&check->request->parts, PART_VENDOR_DATA))
         warn(check, CLOUD_INIT, "write it as user-data",
@@ -198,8 +201,7 @@ check_tiny_cloud(const struct given *given)
     if (strcmp(kind, "script") != 0 && strcmp(kind, "nothing") != 0)
         warn(given->check, strcmp(kind, "cloud-config") == 0 ? newer : CLOUD_INIT,
              "write one script, which begins with '#!'",
-             "Alpine's tiny-cloud ignores this user-data, which is %s",
-             strcmp(kind, "MIME") == 0 ? describe(given) : kind);
+             "Alpine's tiny-cloud ignores this user-data, which is %s", describe(kind));
     if (request->ssh_key_count > 0 || parts_find(&request->parts, PART_SSH_KEYS))
         warn(given->check, CLOUD_INIT, "write them by a script",
              "Alpine's tiny-cloud ignores the ssh keys");

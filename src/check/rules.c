@@ -59,9 +59,9 @@ apply(const struct walk *walk, const struct yaml_node *node)
             name = strchr(name, '.') + 1;
         if (*name == '*' && walk->part->origin != PART_SECRET)
             name = walk->keys[walk->depth - 1];
-        findings_warn(walk->check->findings, rule->id, walk->part->line, rule->hint,
-                      "%s: line %d: '%.256s' %s", walk->description, node->line,
-                      name ? name : "*", rule->message);
+        check_warn(walk->check, rule->id, walk->part->line, rule->hint,
+                   "%s: line %d: '%.256s' %s", walk->description, node->line,
+                   name ? name : "*", rule->message);
     }
 }
 
@@ -69,7 +69,10 @@ static void
 apply_below(struct walk *walk,
             const struct yaml_node *node) /* NOLINT(misc-no-recursion) */
 {
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    const struct findings *findings = walk->check->findings;
+
+    for (const struct yaml_item *item = node->items;
+         item && findings->count < LIMIT_FINDINGS; item = item->next) {
         walk->keys[walk->depth++] = item->key ? item->key->text : NULL;
         apply(walk, item->value);
         apply_below(walk, item->value);

@@ -23,15 +23,33 @@
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
 
+/* `schema` is -1 if the program has its own. Return: as child_run(). */
+static int
+run(char *const *words, int document, int schema, bool silent, struct buffer *output)
+{
+    const int documents[] = {document, schema, -1};
+    const struct child child = {
+        .words = words,
+        .documents = documents,
+        .silent = silent,
+        .output = LIMIT_SCHEMA_OUTPUT,
+        .memory = LIMIT_SCHEMA_MEMORY,
+        .seconds = LIMIT_SCHEMA_SECONDS,
+        .unprivileged = true,
+    };
+
+    return document < 0 ? CHILD_MISSING : child_run(&child, output);
+}
+
 /* Turns each line that cloud-init reports into a warning.
  * Return: whether cloud-init is installed and answers. */
 static bool
-check_part_schema(const struct check *check, const struct part *part, const char *type)
+check_by_cloud_init(const struct check *check, const struct part *part, const char *type)
 {
     static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
     cleanup_free char *description = part_describe(part);
-    cleanup_close int file = child_document("cloud-config", &part->data);
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", file);
+    cleanup_close int document = child_document("cloud-config", &part->data);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
     char *words[] = {(char *)"cloud-init",
                      (char *)"schema",
                      (char *)"--config-file",
@@ -39,18 +57,9 @@ check_part_schema(const struct check *check, const struct part *part, const char
                      (char *)(type ? "--schema-type" : NULL),
                      (char *)type,
                      NULL};
-    const int documents[] = {file, -1};
-    const struct child child = {
-        .words = words,
-        .documents = documents,
-        .output = LIMIT_SCHEMA_OUTPUT,
-        .memory = LIMIT_SCHEMA_MEMORY,
-        .seconds = LIMIT_SCHEMA_SECONDS,
-        .unprivileged = true,
-    };
     cleanup_buffer struct buffer output = {0};
-    int status = file < 0 ? CHILD_MISSING : child_run(&child, &output);
-    char *rest = output.size > 0 ? output.data : NULL;
+    int status = run(words, document, -1, false, &output);
+    char *rest = output.data;
     bool found = false;
 
     if (status == CHILD_MISSING)
@@ -61,19 +70,19 @@ check_part_schema(const struct check *check, const struct part *part, const char
 
             if (!mark || !mark[strlen(marks[i])])
                 continue;
-            findings_warn(check->findings, WARNING_SCHEMA, part->line, SCHEMA_HINT,
-                          "%s: cloud-init's%s", description, mark);
+            check_warn(check, WARNING_SCHEMA, part->line, SCHEMA_HINT,
+                       "%s: cloud-init's%s", description, mark);
             found = true;
         }
     }
     /* Before 23.4 it has no --schema-type, and says so with 2. */
     if (status == 0 || found || (type && status == 2))
         return true;
-    findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                  "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
-                  "--no-schema'",
-                  "%s: the host's cloud-init could not check it (%s)", description,
-                  status < 0 ? "it took too long or printed too much" : "it failed");
+    check_warn(check, WARNING_SCHEMA, part->line,
+               "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
+               "--no-schema'",
+               "%s: the host's cloud-init could not check it (%s)", description,
+               status < 0 ? "it took too long or printed too much" : "it failed");
     return status >= 0;
 }
 
@@ -105,70 +114,55 @@ static const char script[] =
     "except Exception:\n"
     "    sys.exit(4)\n";
 
-/* The same by the schema in a file. Return: whether jsonschema is there. */
+/* The same by the schema, a descriptor. Return: whether jsonschema is there. */
 static bool
-check_part_by_file(const struct check *check, const struct part *part,
-                   const struct buffer *schema)
+check_by_file(const struct check *check, const struct part *part, int schema)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_json json_t *value =
         yaml_load(part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored);
     cleanup_free char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    const struct buffer content = {.data = text, .size = text ? strlen(text) : 0};
     cleanup_free char *description = part_describe(part);
-    cleanup_buffer struct buffer content = {0};
     cleanup_buffer struct buffer output = {0};
-    cleanup_close int schema_file = child_document("schema", schema);
-    cleanup_close int file = -1;
-    cleanup_free char *schema_path = xasprintf("/proc/self/fd/%d", schema_file);
+    cleanup_close int document = -1;
+    cleanup_free char *schema_path = xasprintf("/proc/self/fd/%d", schema);
     cleanup_free char *path = NULL;
-    char *words[] = {(char *)"python3", (char *)"-I", (char *)"-W",
-                     (char *)"ignore",  (char *)"-c", (char *)script,
-                     schema_path,       NULL,         NULL};
-    int documents[] = {schema_file, -1, -1};
-    const struct child child = {
-        .words = words,
-        .documents = documents,
-        .silent = true,
-        .output = LIMIT_SCHEMA_OUTPUT,
-        .memory = LIMIT_SCHEMA_MEMORY,
-        .seconds = LIMIT_SCHEMA_SECONDS,
-        .unprivileged = true,
-    };
-    int status;
     char *rest;
+    int status;
 
     /* Text that is not YAML has been reported already. */
     if (!text)
         return true;
-    buffer_append_string(&content, text);
-    file = child_document("cloud-config", &content);
-    documents[1] = file;
-    path = xasprintf("/proc/self/fd/%d", file);
-    words[ARRAY_SIZE(words) - 2] = path;
-    status = file < 0 || schema_file < 0 ? CHILD_MISSING : child_run(&child, &output);
+    document = schema < 0 ? schema : child_document("cloud-config", &content);
+    path = xasprintf("/proc/self/fd/%d", document);
+    status =
+        run((char *[]){(char *)"python3", (char *)"-I", (char *)"-W", (char *)"ignore",
+                       (char *)"-c", (char *)script, schema_path, path, NULL},
+            document, schema, true, &output);
     if (status == CHILD_MISSING || status == 3)
         return false;
     rest = output.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         if (*line)
-            findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                          "see cloud-init's reference of modules",
-                          "%s: cloud-init's schema: %s", description, line);
+            check_warn(check, WARNING_SCHEMA, part->line,
+                       "see cloud-init's reference of modules",
+                       "%s: cloud-init's schema: %s", description, line);
     }
     if (status != 0)
-        findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                      "give schema-cloud-config-v1.json of cloud-init's source",
-                      "%s: could not be checked by this schema (%s)", description,
-                      status < 0 ? "it took too long, or has too many errors"
-                                 : "the file is not a usable JSON schema");
+        check_warn(check, WARNING_SCHEMA, part->line,
+                   "give schema-cloud-config-v1.json of cloud-init's source",
+                   "%s: could not be checked by this schema (%s)", description,
+                   status < 0 ? "it took too long, or has too many errors"
+                              : "the file is not a usable JSON schema");
     return true;
 }
 
 void
 check_schema(const struct check *check, const struct buffer *file)
 {
-    bool network = !check->request->datasource->has_network_data;
-    struct findings *findings = check->findings;
+    const bool network = !check->request->datasource->has_network_data;
+    cleanup_close int schema = file ? child_document("schema", file) : -1;
 
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
@@ -177,15 +171,15 @@ check_schema(const struct check *check, const struct buffer *file)
 
         /* It quotes values, so it must not see secrets, real or suspected. */
         if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
-            findings_have(findings, WARNING_INLINE_SECRET, part->line))
+            check_has_warned(check, WARNING_INLINE_SECRET, part->line))
             continue;
         if (part->kind == PART_NETWORK_CONFIG && network && !file)
             type = "network-config";
         else if (part->kind == PART_VALUE || !check_is_cloud_config(part))
             continue;
-        checked = file ? check_part_by_file(check, part, file)
-                       : check_part_schema(check, part, type);
-        findings->schema = checked ? SCHEMA_CHECKED : SCHEMA_MISSING;
+        checked = file ? check_by_file(check, part, schema)
+                       : check_by_cloud_init(check, part, type);
+        check->findings->schema = checked ? SCHEMA_CHECKED : SCHEMA_MISSING;
         if (!checked)
             return;
     }

@@ -68,10 +68,10 @@ check_inline(const struct check *check, const struct part *part)
     const struct yaml_node *root = NULL;
 
     if (part->kind == PART_VALUE && strstr(part->element, "password")) {
-        findings_warn(check->findings, WARNING_INLINE_SECRET, part->line,
-                      "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
-                      "secret=\"NAME\" key=\"KEY\"",
-                      "<%s> is " EVERYBODY, part->element);
+        check_warn(check, WARNING_INLINE_SECRET, part->line,
+                   "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
+                   "secret=\"NAME\" key=\"KEY\"",
+                   "<%s> is " EVERYBODY, part->element);
         return;
     }
     if (part->kind == PART_NETWORK_CONFIG ||
@@ -82,9 +82,8 @@ check_inline(const struct check *check, const struct part *part)
         rules_apply(check, part, root, rules);
     /* The keys of YAML have been checked. */
     if (check->findings->count == count && has_word(&part->data, root ? KEY_WORDS : 0))
-        findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
-                      "<%s> seems to contain a password or key " EVERYBODY,
-                      part->element);
+        check_warn(check, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
+                   "<%s> seems to contain a password or key " EVERYBODY, part->element);
 }
 
 /* --- in the guest ------------------------------------------------------------------- */
@@ -107,14 +106,15 @@ sounds_secret(const char *key)
 static void
 warn_of_key(const struct check *check, const struct part *part, const char *key)
 {
-    cleanup_free char *description = part_describe(part);
+    cleanup_free char *description = NULL;
 
-    if (sounds_secret(key))
-        findings_warn(
-            check->findings, WARNING_READABLE_SECRET, part->line,
-            "write it to a file in the guest with user-data (write_files)",
-            "%s: the key '%s' is metadata, which every user of the guest can read",
-            description, key);
+    if (!sounds_secret(key))
+        return;
+    description = part_describe(part);
+    check_warn(check, WARNING_READABLE_SECRET, part->line,
+               "write it to a file in the guest with user-data (write_files)",
+               "%s: the key '%s' is metadata, which every user of the guest can read",
+               description, key);
 }
 
 static void
@@ -127,8 +127,8 @@ check_part(const struct check *check, const struct part *part)
         cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
         cleanup_free char *description = part_describe(part);
 
-        findings_warn(
-            check->findings, WARNING_SHIM_SECRET, part->line,
+        check_warn(
+            check, WARNING_SHIM_SECRET, part->line,
             "set its emulator to QEMU itself and run 'virt-seed wire'",
             "%s %s, and with the emulator '%s' all guests share the user who reads it",
             description,
@@ -143,10 +143,10 @@ check_part(const struct check *check, const struct part *part)
     }
     /* Windows uses it and keeps it private; Linux does neither. */
     if (part->kind == PART_ADMIN_PASSWORD && !domain_is_windows(check->domain))
-        findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
-                      "remove it if the guest runs Linux: cloud-init does not use it",
-                      "<%s> is metadata, which every user of a Linux guest can read",
-                      part->element);
+        check_warn(check, WARNING_READABLE_SECRET, part->line,
+                   "remove it if the guest runs Linux: cloud-init does not use it",
+                   "<%s> is metadata, which every user of a Linux guest can read",
+                   part->element);
     if (part->origin == PART_INLINE && part->data.size > 0)
         check_inline(check, part);
 }
@@ -161,21 +161,19 @@ check_secrets(const struct check *check)
         check_part(check, request->parts.list[i]);
     for (size_t i = 0; i < request->meta_data_count; i++) {
         if (sounds_secret(request->meta_data[i].key))
-            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
-                          "write it to a file in the guest with user-data (write_files), "
-                          "from a secret",
-                          "<meta-data>: '%.256s' is " EVERYBODY,
-                          request->meta_data[i].key);
+            check_warn(check, WARNING_INLINE_SECRET, request->line,
+                       "write it to a file in the guest with user-data (write_files), "
+                       "from a secret",
+                       "<meta-data>: '%.256s' is " EVERYBODY, request->meta_data[i].key);
     }
     for (size_t i = 0; payload && i < payload->document_count; i++) {
         const struct document *file = &payload->documents[i];
 
         if (file->data.size > 0 && has_word(&file->data, 0))
-            findings_warn(
-                check->findings, WARNING_INLINE_SECRET, request->line,
-                "write the request as <cloud-init>, and the secret as "
-                "secret=\"NAME\"",
-                "the payload's '%s' seems to contain a password or key " EVERYBODY,
-                file->path);
+            check_warn(check, WARNING_INLINE_SECRET, request->line,
+                       "write the request as <cloud-init>, and the secret as "
+                       "secret=\"NAME\"",
+                       "the payload's '%s' seems to contain a password or key " EVERYBODY,
+                       file->path);
     }
 }

@@ -73,8 +73,8 @@ check_sysinfo(const struct check *check)
                 if (strcmp(cloud->table, (const char *)table->name) == 0 &&
                     strcmp(cloud->entry, name) == 0 &&
                     fnmatch(cloud->pattern, value, 0) == 0)
-                    findings_warn(
-                        check->findings, WARNING_OTHER_CLOUD, xml_line(entry), CLOUD_HINT,
+                    check_warn(
+                        check, WARNING_OTHER_CLOUD, xml_line(entry), CLOUD_HINT,
                         "<sysinfo>: %s's %s '%.256s' makes cloud-init look for %s too",
                         cloud->table, name, value, cloud->cloud);
             }
@@ -104,11 +104,10 @@ check_devices(const struct check *check)
 
         for (size_t i = 0; disk->label && i < ARRAY_SIZE(labels); i++) {
             if (strcmp(disk->label, labels[i].label) == 0)
-                findings_warn(
-                    check->findings, WARNING_OTHER_CLOUD, xml_line(disk->node),
-                    "detach the disk, or give its volume another label",
-                    "the label '%s' of disk '%s' makes cloud-init look for %s too",
-                    disk->label, disk->target, labels[i].cloud);
+                check_warn(check, WARNING_OTHER_CLOUD, xml_line(disk->node),
+                           "detach the disk, or give its volume another label",
+                           "the label '%s' of disk '%s' makes cloud-init look for %s too",
+                           disk->label, disk->target, labels[i].cloud);
         }
     }
     for (const xmlNode *node = xml_child(devices, "channel"); node;
@@ -117,10 +116,9 @@ check_devices(const struct check *check)
 
         for (size_t i = 0; target && i < ARRAY_SIZE(lxd); i++) {
             if (xml_attribute_is(target, "name", lxd[i]))
-                findings_warn(check->findings, WARNING_OTHER_CLOUD, xml_line(node),
-                              "remove the channel, or give it another name",
-                              "the channel '%s' makes cloud-init look for LXD too",
-                              lxd[i]);
+                check_warn(check, WARNING_OTHER_CLOUD, xml_line(node),
+                           "remove the channel, or give it another name",
+                           "the channel '%s' makes cloud-init look for LXD too", lxd[i]);
         }
     }
 }
@@ -137,10 +135,10 @@ check_serial(const struct check *check)
     for (size_t i = 0; serial && serial[i]; i++) {
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
             continue;
-        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(node),
-                      "use ASCII letters, digits and punctuation, on one line",
-                      "the SMBIOS serial has a backslash, a control character or a "
-                      "non-ASCII character: cloud-init could misread it");
+        check_warn(check, WARNING_SERIAL_CHARACTERS, xml_line(node),
+                   "use ASCII letters, digits and punctuation, on one line",
+                   "the SMBIOS serial has a backslash, a control character or a "
+                   "non-ASCII character: cloud-init could misread it");
         return;
     }
 }
@@ -157,14 +155,13 @@ check_visibility(const struct check *check)
     if (!check->request->serial || !request_serial(check->request))
         return;
     if (without_firmware && check->request->datasource->over_http)
-        findings_warn(
-            check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
-            "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
-            "a kernel that starts without firmware sees no SMBIOS serial on "
-            "aarch64, and nothing else tells the guest where its seed is");
+        check_warn(check, WARNING_SERIAL_HIDDEN, xml_line(os),
+                   "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
+                   "a kernel that starts without firmware sees no SMBIOS serial on "
+                   "aarch64, and nothing else tells the guest where its seed is");
     else if (without_firmware)
-        findings_warn(
-            check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
+        check_warn(
+            check, WARNING_SERIAL_HIDDEN, xml_line(os),
             "boot with UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
             "a kernel that starts without firmware sees no SMBIOS serial on "
             "aarch64; the guest finds its seed only by the label");
@@ -180,10 +177,9 @@ check_visibility(const struct check *check)
             if (!value ||
                 (strcmp(value, "-smbios") != 0 && strcmp(value, "--smbios") != 0))
                 continue;
-            findings_warn(
-                check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
-                "move its values into <sysinfo type='smbios'>",
-                "QEMU's -smbios argument may replace the serial from <sysinfo>");
+            check_warn(check, WARNING_SERIAL_HIDDEN, xml_line(argument),
+                       "move its values into <sysinfo type='smbios'>",
+                       "QEMU's -smbios argument may replace the serial from <sysinfo>");
             return;
         }
     }
@@ -221,9 +217,9 @@ check_kernel(const struct check *check)
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
             if (fnmatch(arguments[i].pattern, word, 0) == 0)
-                findings_warn(check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
-                              "remove it from <cmdline>, unless it is intended",
-                              "<cmdline>: '%.256s' %s", word, arguments[i].message);
+                check_warn(check, WARNING_KERNEL_ARGUMENTS, xml_line(node),
+                           "remove it from <cmdline>, unless it is intended",
+                           "<cmdline>: '%.256s' %s", word, arguments[i].message);
         }
     }
 }
@@ -235,11 +231,10 @@ check_smbios(const struct check *check)
 
     check_sysinfo(check);
     if (*uuid && wire_looks_like_amazon(uuid))
-        findings_warn(
-            check->findings, WARNING_OTHER_CLOUD,
-            xml_line(xml_child(check->domain->root, "uuid")),
-            "give the domain another UUID: cloud-init recognizes EC2 guests by it",
-            "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
+        check_warn(check, WARNING_OTHER_CLOUD,
+                   xml_line(xml_child(check->domain->root, "uuid")),
+                   "give the domain another UUID: cloud-init recognizes EC2 guests by it",
+                   "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
     check_devices(check);
     check_serial(check);
     check_visibility(check);

@@ -18,11 +18,10 @@ check_warn_of_part(const struct check *check, const struct part *part, enum warn
     cleanup_free char *description = part_describe(part);
 
     if (line > 0)
-        findings_warn(check->findings, id, part->line, hint, "%s: line %d: %s",
-                      description, line, message);
+        check_warn(check, id, part->line, hint, "%s: line %d: %s", description, line,
+                   message);
     else
-        findings_warn(check->findings, id, part->line, hint, "%s %s", description,
-                      message);
+        check_warn(check, id, part->line, hint, "%s %s", description, message);
 }
 
 static bool
@@ -35,11 +34,14 @@ static void
 check_includes(const struct check *check, const struct part *part)
 {
     cleanup_free char *text = xstrndup(part->data.data, part->data.size);
-    char *rest = text;
     int number = 0;
 
-    for (char *line = strsep(&rest, "\r\n"); line; line = strsep(&rest, "\r\n")) {
+    for (char *line = text, *next; *line; line = next) {
+        char *end = line + strcspn(line, "\r\n");
         const char *url = line;
+
+        next = end + (strncmp(end, "\r\n", 2) == 0 ? 2 : *end != '\0');
+        *end = '\0';
 
         /* As in cloud-init's user_data.py, _do_include. */
         if (begins_with(line, "#include-once"))
@@ -90,8 +92,7 @@ check_user_data(const struct check *check)
         if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
             check_warn_of_part(
                 check, part, WARNING_UNSEEN,
-                "put each part into its own user-data element: virt-seed combines "
-                "them",
+                "put each part into its own user-data element: virt-seed combines them",
                 0, "is packed (gzip or MIME), so its values were not checked");
         else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
             check_includes(check, part);
@@ -174,10 +175,10 @@ check_vendor_data(const struct check *check, const struct part *part,
         if (strcasecmp(enabled->text, true_words[i]) == 0)
             return;
     }
-    findings_warn(check->findings, WARNING_VENDOR_DATA_UNUSED, part->line,
-                  "remove it from user-data if the vendor-data should take effect",
-                  "<%s>: line %d: 'vendor_data' disables the request's vendor-data",
-                  part->element, enabled->line);
+    check_warn(check, WARNING_VENDOR_DATA_UNUSED, part->line,
+               "remove it from user-data if the vendor-data should take effect",
+               "<%s>: line %d: 'vendor_data' disables the request's vendor-data",
+               part->element, enabled->line);
 }
 
 void

@@ -110,6 +110,15 @@ manifest_get_text(const char **text, const struct manifest *parent, const char *
 }
 
 int
+manifest_require_text(const char **text, const struct manifest *parent, const char *key,
+                      const char *hint, struct failure **failure)
+{
+    if (manifest_get_text(text, parent, key, failure) < 0)
+        return -1;
+    return *text ? 0 : manifest_fail(parent, key, "is missing", hint, failure);
+}
+
+int
 manifest_check_fields(const struct manifest *manifest, const char *const *known,
                       const char *hint, struct failure **failure)
 {
@@ -140,32 +149,20 @@ is_machine(const char *version, const char *kind)
             strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0);
 }
 
-/* Gets required text. */
-static int
-get_required(const char **text, const struct manifest *parent, const char *key,
-             struct failure **failure)
-{
-    if (manifest_get_text(text, parent, key, failure) < 0)
-        return -1;
-    return *text ? 0
-                 : manifest_fail(parent, key, "is missing",
-                                 "use Kubernetes manifests as printed by "
-                                 "'kubectl get -o yaml'",
-                                 failure);
-}
-
 /* The YAML nesting limit also bounds nested Lists. */
 static int
 read_object(struct kubevirt_file *file, struct import *import,
             const struct manifest *root, struct failure **failure)
 {
+    static const char hint[] =
+        "use Kubernetes manifests as printed by 'kubectl get -o yaml'";
     cleanup_manifest struct manifest metadata = {0}, items = {0};
     struct kubevirt_object object = {0};
     const char *version;
     bool core;
 
-    if (get_required(&version, root, "apiVersion", failure) < 0 ||
-        get_required(&object.kind, root, "kind", failure) < 0)
+    if (manifest_require_text(&version, root, "apiVersion", hint, failure) < 0 ||
+        manifest_require_text(&object.kind, root, "kind", hint, failure) < 0)
         return -1;
     core = strcmp(version, "v1") == 0;
     if (core && strcmp(object.kind, "List") == 0) {
@@ -184,16 +181,15 @@ read_object(struct kubevirt_file *file, struct import *import,
         manifest_get_text(&object.name, &metadata, "name", failure) < 0 ||
         manifest_get_text(&object.namespace, &metadata, "namespace", failure) < 0)
         return -1;
-    object.root.value = root->value;
+    object.root = (struct manifest){root->value, xstrdup(root->path)};
     if (is_machine(version, object.kind)) {
-        object.root.path = xstrdup(root->path);
         *array_add(file->machines, file->machine_count) = object;
     } else if (core && strcmp(object.kind, "Secret") == 0) {
-        object.root.path = xstrdup(root->path);
         *array_add(file->secrets, file->secret_count) = object;
     } else {
         import_note(import, "%.256s '%.256s' is ignored: it is not a virtual machine",
                     object.kind, object.name ? object.name : "");
+        manifest_clear(&object.root);
     }
     return 0;
 }
@@ -227,32 +223,12 @@ static bool
 is_called(const struct kubevirt_object *object, const char *wanted)
 {
     const char *slash = strchr(wanted, '/');
+    cleanup_free char *namespace =
+        slash ? xstrndup(wanted, (size_t)(slash - wanted)) : NULL;
 
-    if (!object->name)
+    if (!object->name || strcmp(object->name, slash ? slash + 1 : wanted) != 0)
         return false;
-    if (!slash)
-        return strcmp(object->name, wanted) == 0;
-    return object->namespace && strcmp(object->name, slash + 1) == 0 &&
-           strlen(object->namespace) == (size_t)(slash - wanted) &&
-           strncmp(object->namespace, wanted, (size_t)(slash - wanted)) == 0;
-}
-
-/* Return: "'a', 'b'", owned by the caller (free). */
-static char *
-list_names(const struct kubevirt_file *file)
-{
-    struct buffer names = {0};
-
-    for (size_t i = 0; i < file->machine_count; i++) {
-        const struct kubevirt_object *machine = &file->machines[i];
-        cleanup_free char *name =
-            xasprintf("%s'%.64s%s%.256s'", i > 0 ? ", " : "",
-                      machine->namespace ? machine->namespace : "",
-                      machine->namespace ? "/" : "", machine->name ? machine->name : "");
-
-        buffer_append_string(&names, name);
-    }
-    return names.data ? names.data : xstrdup("none");
+    return !slash || (object->namespace && strcmp(object->namespace, namespace) == 0);
 }
 
 const struct kubevirt_object *
@@ -260,13 +236,18 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
                      struct failure **failure)
 {
     const struct kubevirt_object *chosen = NULL;
-    cleanup_free char *names = list_names(file);
+    cleanup_buffer struct buffer names = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < file->machine_count; i++) {
-        if (name && !is_called(&file->machines[i], name))
+        const struct kubevirt_object *machine = &file->machines[i];
+
+        buffer_printf(&names, "%s'%.64s%s%.256s'", i > 0 ? ", " : "",
+                      machine->namespace ? machine->namespace : "",
+                      machine->namespace ? "/" : "", machine->name ? machine->name : "");
+        if (name && !is_called(machine, name))
             continue;
-        chosen = &file->machines[i];
+        chosen = machine;
         count++;
     }
     if (count == 1)
@@ -280,7 +261,7 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
     failure_set(failure, FAILURE_REQUEST,
                 count == 0 ? "no virtual machine has that name; found: %s"
                            : "more than one virtual machine: %s",
-                names);
+                names.data);
     failure_hint(failure, "choose one with --name=NAME or --name=NAMESPACE/NAME");
     return NULL;
 }

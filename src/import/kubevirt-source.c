@@ -118,19 +118,16 @@ get_secret_name(const char **name, const struct manifest *source, const char *fi
                 struct failure **failure)
 {
     static const char *const known[] = {"name", NULL};
+    static const char hint[] = "name the secret: {name: NAME}";
     cleanup_manifest struct manifest reference = {0};
 
     if (strcmp(field, source_documents[0].old_secret) == 0 &&
         json_is_string(json_object_get(source->value, field)))
         return manifest_get_text(name, source, field, failure);
     if (manifest_get(&reference, source, field, JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&reference, known, "name the secret: {name: NAME}",
-                              failure) < 0 ||
-        manifest_get_text(name, &reference, "name", failure) < 0)
+        manifest_check_fields(&reference, known, hint, failure) < 0)
         return -1;
-    return *name ? 0
-                 : manifest_fail(&reference, "name", "is missing",
-                                 "name the secret: {name: NAME}", failure);
+    return manifest_require_text(name, &reference, "name", hint, failure);
 }
 
 static int

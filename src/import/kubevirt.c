@@ -42,8 +42,7 @@ read_serial(struct kubevirt_machine *machine, struct failure **failure)
 
             if (!*pair)
                 continue;
-            if (!value || value == pair || strlen(pair) > LIMIT_ENTRY_KEY ||
-                !element_can_hold(pair, strlen(pair)))
+            if (!value || value == pair || !element_can_hold(pair, strlen(pair)))
                 return manifest_fail(&machine->firmware, "serial",
                                      "has a word that is not KEY=VALUE",
                                      "write 'ds=nocloud;KEY=VALUE;…' as described in "
@@ -146,7 +145,7 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
     /* The metadata server does not serve it. */
     if (!type || machine->imds)
         return 0;
-    if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY)
+    if (!element_can_hold(type, strlen(type)))
         return failure_set(failure, FAILURE_REQUEST,
                            "the name of the instance type is not a single word\n"
                            "fix kubevirt.io/instancetype-name");

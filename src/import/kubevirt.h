@@ -26,6 +26,10 @@ int manifest_get_item(struct manifest *item, const struct manifest *parent, size
 int manifest_get_text(const char **text, const struct manifest *parent, const char *key,
                       struct failure **failure);
 
+/* The same for text that must be there. */
+int manifest_require_text(const char **text, const struct manifest *parent,
+                          const char *key, const char *hint, struct failure **failure);
+
 /* Return: the field's path, owned by the caller (free). */
 char *manifest_path(const struct manifest *parent, const char *key);
 

@@ -73,6 +73,16 @@ fail(const xmlNode *node, const char *message, const char *hint, struct failure 
                           message, hint);
 }
 
+/* Notes "PATH MESSAGE". A path counts the element's siblings, so it is not made before it is
+ * needed. */
+static void
+note(struct import *import, const xmlNode *node, const char *message)
+{
+    cleanup_free char *path = (char *)xmlGetNodePath(node);
+
+    import_note(import, "%s %s", path, message);
+}
+
 /* Links in the REST API's replies mean nothing to the guest. */
 static int
 check_attributes(const xmlNode *node, struct failure **failure)
@@ -130,7 +140,6 @@ static int
 add_text(struct import *import, const xmlNode *node,
          const struct vocabulary_element *word, xmlNode *target, struct failure **failure)
 {
-    cleanup_free char *path = (char *)xmlGetNodePath(node);
     cleanup_free char *text = read_text(node, word->flags);
 
     if (xml_first_element(node))
@@ -142,12 +151,11 @@ add_text(struct import *import, const xmlNode *node,
         return fail(node, "is masked: oVirt does not reveal passwords",
                     "write the password, or remove the element", failure);
     if (word->flags & VOCABULARY_UNUSED)
-        import_note(import, "%s is for sysprep: a Linux guest does not use it", path);
+        note(import, node, "is for sysprep: a Linux guest does not use it");
     else if (word->flags & VOCABULARY_SECRET)
-        import_note(import,
-                    "%s is a password, which every local user can read in the "
-                    "domain's XML: put it in a secret, see virt-seed-xml(5)",
-                    path);
+        note(import, node,
+             "is a password, which every local user can read in the domain's XML: put it "
+             "in a secret, see virt-seed-xml(5)");
     element_add_text(target, word->name, text);
     return 0;
 }
@@ -240,7 +248,6 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     const char *name = translation ? translation->becomes : (const char *)node->name;
     const struct vocabulary_element *word = find_word(words, name);
     const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
-    cleanup_free char *path = (char *)xmlGetNodePath(node);
     cleanup_free char *script = NULL;
 
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
@@ -249,7 +256,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
             return fail(node, "is a duplicate", "keep one of them", failure);
     }
     if (translation && translation->kind == TRANSLATION_NOTHING) {
-        import_note(import, "%s is ignored: it is not for the guest", path);
+        note(import, node, "is ignored: it is not for the guest");
         return 0;
     }
     if (check_attributes(node, failure) < 0)
@@ -267,10 +274,8 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     if (check_no_text(node, failure) < 0)
         return -1;
     if (script) {
-        import_note(import,
-                    "%s contains a cloud-config, so it becomes the custom_script, as in "
-                    "oVirt",
-                    path);
+        note(import, node,
+             "contains a cloud-config, so it becomes the custom_script, as in oVirt");
         element_add_text(target, word->name, script);
         return 0;
     }
@@ -287,10 +292,16 @@ copy_children(struct import *import, const xmlNode *node,
               const struct vocabulary_element *words, xmlNode *target,
               struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
+    size_t count = 0;
+
     for (const xmlNode *child = xml_first_element(node); child;
          child = xml_next_element(child)) {
         const struct translation *translation = translations;
 
+        if (++count > LIMIT_FOREIGN_ELEMENTS)
+            return fail(node,
+                        "has more than " DECIMAL(LIMIT_FOREIGN_ELEMENTS) " elements",
+                        "remove some", failure);
         while (translation && translation->name && !is_called(child, translation->name))
             translation++;
         if (translation && !translation->name)

@@ -13,7 +13,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
@@ -156,8 +155,7 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
         return fail_key(key, "is a password",
                         "put it in a secret, and write <admin-password secret=…>",
                         failure);
-    if (!text || !*key || strlen(key) > LIMIT_ENTRY_KEY ||
-        strlen(text) > LIMIT_ENTRY_VALUE || !element_can_hold(key, strlen(key)) ||
+    if (!text || !element_can_hold(key, strlen(key)) ||
         !element_can_hold(text, strlen(text)))
         return fail_key(key, "has a value that no element can express",
                         "remove it, or write text: other keys can only have text",

@@ -138,6 +138,16 @@ finds() {
     assert_said "'/mine/web1/allow'"
 }
 
+@test "a record that cannot be read is one error, on the destination of a migration, too" {
+    wired_xml | sed "s|<ci:cloud-init|& boots='until-done'|" >done.xml
+    mkdir -p "$root$statedir"
+    echo '{' >"$root$statedir/$uuid.json"
+    run -1 check --json done.xml
+    [[ $(jq -r '.findings[].id' <<<"$output") = record ]]
+    run -1 check --migration --json done.xml
+    [[ $(jq -r '.findings[].id' <<<"$output") = record ]]
+}
+
 @test "a mistake in the configuration is an error" {
     echo 'unwired = perhaps' >"$root$confdir/virt-seed.conf"
     wired_xml >wired.xml

@@ -184,6 +184,17 @@ END
         refuses 'does not match the kind of cloud-init volume' 'configDrive: {}'
 }
 
+@test "takes a long setting of the serial, but not a long name of one" {
+    local long
+
+    long=$(printf 'a%.0s' {1..300})
+    run -0 --separate-stderr virt-seed import kubevirt - < <(machine "$user_data" \
+        "domain: {firmware: {serial: \"ds=nocloud;motd=$long\"}}")
+    [[ $(imported entry) == "$long" ]]
+    machine "$user_data" "domain: {firmware: {serial: \"ds=nocloud;$long=a\"}}" |
+        refuses 'needs a name= of 1 to 256 characters'
+}
+
 @test "refuses malformed annotations" {
     machine "$user_data" '' 'annotations: []' | refuses 'metadata.annotations is a list'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
@@ -411,6 +422,13 @@ frugally() {
     { printf '<vm>%.0s' {1..5000} && printf '</vm>%.0s' {1..5000}; } >deep.xml
     run frugally virt-seed import ovirt deep.xml
     assert_refused 1
+    {
+        echo '<vm><initialization><nic_configurations>'
+        printf '<nic_configuration/>%.0s' {1..150000}
+        echo '</nic_configurations></initialization></vm>'
+    } >wide.xml
+    run frugally virt-seed import ovirt wide.xml
+    assert_refused 1 '/vm/initialization/nic_configurations has more than 1000 elements'
     printf '<!DOCTYPE vm [<!ENTITY a "aaaa">]><vm>&a;</vm>' >entity.xml
     run virt-seed import ovirt entity.xml
     assert_refused 1 'document type declaration'

@@ -79,6 +79,30 @@ ends_a_child_that_prints_too_much(void **state)
 }
 
 static void
+takes_as_much_as_a_child_may_print(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(run("printf 12345", 5, &output), 0);
+    assert_int_equal(run("printf 123456", 5, &output), CHILD_KILLED);
+}
+
+/* Root's terminal would take what a child of less privilege types into it (TIOCSTI). */
+static void
+leaves_a_child_without_the_terminal(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(
+        run("read -r pid name state parent group session rest </proc/$$/stat;"
+            "test $session = $$",
+            100, &output),
+        0);
+}
+
+static void
 ends_a_child_that_takes_too_long(void **state)
 {
     cleanup_buffer struct buffer output = {0};
@@ -114,6 +138,8 @@ main(void)
         cmocka_unit_test(gives_back_what_is_printed_and_the_exit_status),
         cmocka_unit_test(hands_documents_over_by_their_numbers),
         cmocka_unit_test(ends_a_child_that_prints_too_much),
+        cmocka_unit_test(takes_as_much_as_a_child_may_print),
+        cmocka_unit_test(leaves_a_child_without_the_terminal),
         cmocka_unit_test(ends_a_child_that_takes_too_long),
         cmocka_unit_test(says_that_there_is_no_such_program),
     };
