@@ -145,6 +145,7 @@ raise_descriptors(void)
     if (limit.rlim_cur < wanted) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
     }
     connections = limit.rlim_cur > 128 ? (limit.rlim_cur - 64) / 2 : 32;
     if (connections >= LIMIT_IMDS_CONNECTIONS)
