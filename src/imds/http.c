@@ -255,7 +255,7 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     struct connection *connection =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct http_request request = {.method = method, .path = path_read(url)};
-    struct peer peer = PEER_NOBODY;
+    struct peer peer = {.kind = PEER_OTHER};
     cleanup_answer struct answer answer = ANSWER_NONE;
     bool of_guest;
 

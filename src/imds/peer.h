@@ -41,8 +41,6 @@ struct peer {
     bool local;                    /* it is a socket of this host, of the user `owner` */
     uid_t owner;
 };
-#define PEER_NOBODY                                                                      \
-    ((struct peer){.kind = PEER_OTHER, .reason = "nobody asked who it is"})
 
 #define PEER_NAME (ENDPOINT_TEXT + 32)
 
