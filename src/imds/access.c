@@ -178,8 +178,7 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
 static int
 open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct peer *peer)
 {
-    cleanup_close int domain = -1;
-    int error;
+    int domain;
 
     if (peer->kind != PEER_NEIGHBOUR) {
         refuse(answer, 403, "your address does not tell which guest you are\n",
@@ -188,26 +187,24 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
                    : peer->reason);
         return -1;
     }
-    error = imds_tree_find_mac(tree, peer->mac, answer->uuid);
-    if (error == 0) {
+    domain = imds_tree_find_mac(tree, peer->mac, answer->uuid);
+    if (domain == 0)
         domain = imds_tree_open_domain(tree, answer->uuid);
-        error = domain < 0 ? domain : 0;
-    }
-    if (error == 0) {
+    if (domain >= 0) {
         answer->granted = true;
-        return steal_fd(domain);
+        return domain;
     }
     answer->uuid[0] = '\0';
-    if (error == -ENOENT)
+    if (domain == -ENOENT)
         refuse(
             answer, 403,
             "no guest has your MAC on an interface with a filter against forged MACs\n",
             "no domain has the peer's MAC on an interface with a filter");
-    else if (error == -ENOTUNIQ)
+    else if (domain == -ENOTUNIQ)
         refuse(answer, 403, "more than one guest has your MAC\n",
                "several domains have the peer's MAC");
     else
-        refuse_broken(answer, error);
+        refuse_broken(answer, domain);
     return -1;
 }
 

@@ -152,17 +152,6 @@ connections_end_old(struct connections *connections, uint64_t now)
     }
 }
 
-void
-connections_end_all(struct connections *connections)
-{
-    for (int state = 0; state < CONNECTION_ENDED; state++) {
-        struct connection *connection;
-
-        while ((connection = TAILQ_FIRST(&connections->queues[state].list)))
-            end(connections, connection);
-    }
-}
-
 bool
 connections_has_begun_by(const struct connections *connections, uint64_t time)
 {

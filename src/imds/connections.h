@@ -67,10 +67,10 @@ void connections_sent(const struct connection *connection);
 /* libmicrohttpd is about to close it. */
 void connections_remove(struct connections *connections, struct connection *connection);
 
-/* Ends connections whose time is over, and others as needed to make room. Return:
- * milliseconds until the next one's time is over, or -1. */
+/* Ends connections whose time is over, which is all of them if `now` is UINT64_MAX, and
+ * others as needed to make room. Return: milliseconds until the next one's time is over,
+ * or -1. */
 int connections_end_old(struct connections *connections, uint64_t now);
-void connections_end_all(struct connections *connections);
 
 /* Return: whether a connection that began by that time is still open. */
 bool connections_has_begun_by(const struct connections *connections, uint64_t time);

@@ -102,10 +102,8 @@ take_share(struct http *http, struct rate *rate, const struct peer *peer,
 {
     char name[PEER_NAME];
 
-    if (answer->granted)
-        return rate_take(rate, answer->uuid, http->now);
     peer_name(peer, name);
-    return rate_take(rate, name, http->now);
+    return rate_take(rate, answer->granted ? answer->uuid : name, http->now);
 }
 
 bool
@@ -220,41 +218,24 @@ respond(struct MHD_Connection *connection, struct answer *answer)
 
 /* --- libmicrohttpd ---------------------------------------------------------------- */
 
-static struct connection *
-connection_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-    return info ? info->socket_context : NULL;
-}
-
 static void
-on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+on_connection(void *context, struct MHD_Connection *mhd, void **connection,
               enum MHD_ConnectionNotificationCode code)
 {
     struct http *http = context;
 
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const int fd =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
-                ->connect_fd;
-        const struct sockaddr *peer =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
-                ->client_addr;
-        struct sockaddr_storage address = {0};
-        socklen_t size = sizeof(address);
-        const struct endpoint other = endpoint_read(peer);
-        struct endpoint own;
-
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        const struct endpoint other =
+            endpoint_read(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+                              ->client_addr);
         /* The listener may have a wildcard address. */
-        getsockname(fd, (struct sockaddr *)&address, &size);
-        own = endpoint_read((const struct sockaddr *)&address);
-        *socket_context =
-            connections_add(&http->connections, fd, &own, &other, http->now);
-    } else if (*socket_context) {
-        connections_remove(&http->connections, *socket_context);
-        *socket_context = NULL;
+        const struct endpoint own = endpoint_own(fd);
+
+        *connection = connections_add(&http->connections, fd, &own, &other, http->now);
+    } else {
+        connections_remove(&http->connections, *connection);
     }
 }
 
@@ -268,21 +249,20 @@ on_header(void *request, enum MHD_ValueKind kind, const char *name, const char *
 
 static enum MHD_Result
 on_request(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
-           const char *version, const char *upload, size_t *upload_size, void **data)
+           const char *version, const char *upload, size_t *upload_size, void **asked)
 {
     struct http *http = context;
-    struct connection *connection = connection_of(mhd);
+    struct connection *connection =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct http_request request = {.method = method, .path = path_read(url)};
-    struct peer peer = PEER_NOBODY;
+    struct peer peer = {.kind = PEER_OTHER};
     cleanup_answer struct answer answer = ANSWER_NONE;
     bool of_guest;
 
     (void)version;
     (void)upload;
     (void)upload_size;
-    (void)data;
-    if (!connection)
-        return MHD_NO;
+    *asked = connection;
     connections_answer(&http->connections, connection, http->now);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
     if (request.path.kind == PATH_PEER && !http->options->by_mac)
@@ -303,15 +283,14 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
 }
 
 static void
-on_sent(void *context, struct MHD_Connection *mhd, void **data,
+on_sent(void *context, struct MHD_Connection *mhd, void **asked,
         enum MHD_RequestTerminationCode how)
 {
-    const struct connection *connection = connection_of(mhd);
-
     (void)context;
-    (void)data;
-    if (connection && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        connections_sent(connection);
+    (void)mhd;
+    /* libmicrohttpd itself answers what it does not understand. */
+    if (*asked && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        connections_sent(*asked);
 }
 
 /* Paths here have no escapes: those in a request stay undecoded and match nothing. */

@@ -39,8 +39,8 @@
 #define STATUS_USAGE 2
 
 struct server {
+    struct listeners listeners;
     struct http http;
-    struct listeners *listeners;
     struct MHD_Daemon *daemons[LIMIT_IMDS_LISTENERS]; /* one for each listener */
     size_t daemon_count;
     uint64_t pressure_logged; /* milliseconds, like the next two */
@@ -56,7 +56,7 @@ stop_accepting(struct server *server, uint64_t patience)
 {
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_quiesce_daemon(server->daemons[i]);
-    listeners_close(server->listeners);
+    listeners_close(&server->listeners);
     server->end = server->http.now + patience;
 }
 
@@ -145,6 +145,7 @@ raise_descriptors(void)
     if (limit.rlim_cur < wanted) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
     }
     connections = limit.rlim_cur > 128 ? (limit.rlim_cur - 64) / 2 : 32;
     if (connections >= LIMIT_IMDS_CONNECTIONS)
@@ -157,8 +158,7 @@ raise_descriptors(void)
 static int
 start(struct server *server, const struct http_options *options, struct failure **failure)
 {
-    struct listeners *listeners = server->listeners;
-    const struct listener *first = &listeners->items[0];
+    const struct listeners *listeners = &server->listeners;
     static const int ending[] = {SIGTERM, SIGINT, 0};
 
     if (http_open(&server->http, options, raise_descriptors(), failure) < 0)
@@ -168,70 +168,85 @@ start(struct server *server, const struct http_options *options, struct failure 
         return failure_set_errno(failure, FAILURE_SYSTEM, server->signals,
                                  "could not wait for signals");
     for (size_t i = 0; i < listeners->count; i++) {
-        server->daemons[i] = http_start(&server->http, listeners->items[i].fd);
+        const struct endpoint own = endpoint_own(listeners->fds[i]);
+        char text[ENDPOINT_TEXT];
+
+        server->daemons[i] = http_start(&server->http, listeners->fds[i]);
         if (!server->daemons[i])
             return failure_set(failure, FAILURE_SYSTEM, "libmicrohttpd could not start");
         server->daemon_count++;
-    }
-    for (size_t i = 0; i < listeners->count; i++) {
-        const struct endpoint *own = &listeners->items[i].own;
-        char text[ENDPOINT_TEXT];
-
-        endpoint_format(own, true, text);
+        endpoint_format(&own, true, text);
         log_line("listening on %s", text);
-        if (!endpoint_is_loopback(own))
+        if (!endpoint_is_loopback(&own))
             log_line("guests on a bridge reach it if the host's packet filter lets them; "
                      "with firewalld: firewall-cmd --permanent --zone=libvirt "
                      "--add-port=%u/tcp && firewall-cmd --reload",
-                     own->port);
+                     own.port);
     }
-    if (!netlink_knows_sockets(&server->http.netlink, first->fd, &first->own))
+    if (!netlink_knows_sockets(&server->http.netlink, listeners->fds[0]))
         log_line("the kernel does not report who owns a socket (modprobe tcp_diag): "
                  "guests with user networking are refused");
     http_check_host(&server->http);
     return 0;
 }
 
-/* Serves until a signal ends it. */
-static int
-server_run(struct listeners *listeners, const struct http_options *options,
-           struct failure **failure)
+static void
+server_close(struct server *server)
 {
-    struct server server = {.http = HTTP_NONE, .listeners = listeners, .signals = -1};
-    int result = start(&server, options, failure);
-    int error = 0;
-
-    if (result == 0) {
-        service_notify("READY=1");
-        server.http.now = (uint64_t)clock_milliseconds();
-        while (error == 0 && !has_ended(&server))
-            error = serve_once(&server);
-        if (error < 0)
-            result = failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                       "could not wait for requests");
-        log_pressure(&server);
-        connections_end_all(&server.http.connections);
-    }
-    for (size_t i = 0; i < server.daemon_count; i++) {
-        MHD_quiesce_daemon(server.daemons[i]);
-        MHD_stop_daemon(server.daemons[i]);
-    }
-    http_close(&server.http);
+    log_pressure(server);
+    connections_end_old(&server->http.connections, UINT64_MAX);
+    stop_accepting(server, 0);
+    for (size_t i = 0; i < server->daemon_count; i++)
+        MHD_stop_daemon(server->daemons[i]);
+    http_close(&server->http);
     log_end();
-    if (server.signals >= 0)
-        close(server.signals);
-    return result;
+    if (server->signals >= 0)
+        close(server->signals);
 }
 
-/* --- options ---------------------------------------------------------------------- */
+#define cleanup_server __attribute__((cleanup(server_close)))
 
 struct options {
     const char *listen[LIMIT_IMDS_LISTENERS + 1];
     size_t listen_count;
     const char *root;
-    bool by_mac;
-    bool verbose;
+    struct http_options http; /* `root` there is what run() opens */
 };
+
+/* Serves until a signal ends it. */
+static int
+run(struct options *options, struct failure **failure)
+{
+    cleanup_close int root = fs_open_root(options->root);
+    cleanup_server struct server server = {.http = HTTP_NONE, .signals = -1};
+    struct listeners *listeners = &server.listeners;
+    int error = 0;
+
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                                 options->root);
+    options->http.root = root;
+    if (listeners_inherit(listeners, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < options->listen_count; i++) {
+        if (listeners_add(listeners, options->listen[i], failure) < 0)
+            return -1;
+    }
+    if (listeners->count == 0 && listeners_add(listeners, DEFAULT_LISTEN, failure) < 0)
+        return -1;
+    if (start(&server, &options->http, failure) < 0)
+        return -1;
+    service_notify("READY=1");
+    server.http.now = (uint64_t)clock_milliseconds();
+    while (error == 0 && !has_ended(&server))
+        error = serve_once(&server);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not wait for requests");
+    return 0;
+}
+
+/* --- options ---------------------------------------------------------------------- */
 
 static const char usage[] =
     "Usage: virt-seed-imds [OPTION...]\n"
@@ -248,44 +263,14 @@ static const char usage[] =
     "      --help                 print this and exit\n"
     "      --version              print the version and exit\n";
 
-static int
-run(const struct options *options, struct failure **failure)
-{
-    cleanup_close int root = fs_open_root(options->root);
-    const struct http_options http = {
-        .root = root, .by_mac = options->by_mac, .verbose = options->verbose};
-    cleanup_listeners struct listeners listeners = {.count = 0};
-
-    if (root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
-                                 options->root);
-    if (listeners_inherit(&listeners, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < options->listen_count; i++) {
-        if (listeners_add(&listeners, options->listen[i], failure) < 0)
-            return -1;
-    }
-    if (listeners.count == 0 && listeners_add(&listeners, DEFAULT_LISTEN, failure) < 0)
-        return -1;
-    return server_run(&listeners, &http, failure);
-}
-
-enum {
-    OPTION_BY_MAC,
-    OPTION_HELP,
-    OPTION_LISTEN,
-    OPTION_ROOT,
-    OPTION_VERBOSE,
-    OPTION_VERSION
-};
-
+/* There are no short options; the letters are for the switch below. */
 static const struct option long_options[] = {
-    {"by-mac", no_argument, NULL, OPTION_BY_MAC},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"listen", required_argument, NULL, OPTION_LISTEN},
-    {"root", required_argument, NULL, OPTION_ROOT},
-    {"verbose", no_argument, NULL, OPTION_VERBOSE},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"by-mac", no_argument, NULL, 'm'},
+    {"help", no_argument, NULL, 'h'},
+    {"listen", required_argument, NULL, 'l'},
+    {"root", required_argument, NULL, 'r'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
 
@@ -308,23 +293,23 @@ main(int argc, char **argv)
     process_harden();
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         switch (option) {
-        case OPTION_BY_MAC:
-            options.by_mac = true;
+        case 'm':
+            options.http.by_mac = true;
             break;
-        case OPTION_HELP:
+        case 'h':
             return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        case OPTION_LISTEN:
+        case 'l':
             /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)
                 options.listen[options.listen_count++] = optarg;
             break;
-        case OPTION_ROOT:
+        case 'r':
             options.root = optarg;
             break;
-        case OPTION_VERBOSE:
-            options.verbose = true;
+        case 'v':
+            options.http.verbose = true;
             break;
-        case OPTION_VERSION:
+        case 'V':
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         default:
             return fail_usage();

@@ -195,10 +195,10 @@ socket_option(int fd, int name)
 }
 
 bool
-netlink_knows_sockets(struct netlink *netlink, int fd, const struct endpoint *listener)
+netlink_knows_sockets(struct netlink *netlink, int fd)
 {
-    const struct endpoint nobody = {.family = listener->family};
-    struct endpoint bound = *listener;
+    struct endpoint bound = endpoint_own(fd);
+    const struct endpoint nobody = {.family = bound.family};
     struct inet_diag_msg found;
 
     bound.device = socket_option(fd, SO_BINDTOIFINDEX);
@@ -284,41 +284,35 @@ find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
 
 /* --- who it is -------------------------------------------------------------------- */
 
-static struct peer
-other_peer(const char *reason)
-{
-    return (struct peer){.kind = PEER_OTHER, .reason = reason};
-}
-
 struct peer
 peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
           const struct endpoint *own, const struct endpoint *other)
 {
-    struct peer peer = {.kind = PEER_NEIGHBOUR};
-    uid_t owner;
+    struct peer peer = {.kind = PEER_OTHER};
     int error;
 
-    if (find_socket_owner(netlink, other, own, &owner) == 0) {
+    if (find_socket_owner(netlink, other, own, &peer.owner) == 0) {
+        peer.local = true;
         if (!qemu->known)
-            peer = other_peer("cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
-                              " does not exist");
-        else if (owner != qemu->uid)
-            peer = other_peer("a process of this host, but not of QEMU's user");
+            peer.reason = "cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+                          " does not exist";
+        else if (peer.owner != qemu->uid)
+            peer.reason = "a process of this host, but not of QEMU's user";
         else
             peer.kind = PEER_QEMU;
-        peer.local = true;
-        peer.owner = owner;
         return peer;
     }
     error = find_neighbour(netlink, fd, own, other, peer.mac);
     if (error == 0)
-        return peer;
-    if (error == -EADDRINUSE)
-        return other_peer(
-            "a process of this host that has exited, or that the kernel does not report");
-    if (error == -ENETUNREACH)
-        return other_peer("not on a link of this host");
-    return other_peer("the kernel does not know its MAC");
+        peer.kind = PEER_NEIGHBOUR;
+    else if (error == -EADDRINUSE)
+        peer.reason = "a process of this host that has exited, or that the kernel does "
+                      "not report";
+    else if (error == -ENETUNREACH)
+        peer.reason = "not on a link of this host";
+    else
+        peer.reason = "the kernel does not know its MAC";
+    return peer;
 }
 
 void

@@ -23,9 +23,8 @@ struct netlink {
 int netlink_open(struct netlink *netlink);
 void netlink_close(struct netlink *netlink);
 
-/* Return: whether the kernel can tell who owns a socket; `fd` listens on `listener`. */
-bool netlink_knows_sockets(struct netlink *netlink, int fd,
-                           const struct endpoint *listener);
+/* Return: whether the kernel can tell who owns a socket, such as `fd`, which listens. */
+bool netlink_knows_sockets(struct netlink *netlink, int fd);
 
 /* --- who it is -------------------------------------------------------------------- */
 
@@ -42,8 +41,6 @@ struct peer {
     bool local;                    /* it is a socket of this host, of the user `owner` */
     uid_t owner;
 };
-#define PEER_NOBODY                                                                      \
-    ((struct peer){.kind = PEER_OTHER, .reason = "nobody asked who it is"})
 
 #define PEER_NAME (ENDPOINT_TEXT + 32)
 

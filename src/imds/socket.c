@@ -42,6 +42,16 @@ endpoint_read(const struct sockaddr *address)
     return endpoint;
 }
 
+struct endpoint
+endpoint_own(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof(address);
+
+    getsockname(fd, (struct sockaddr *)&address, &size);
+    return endpoint_read((const struct sockaddr *)&address);
+}
+
 size_t
 endpoint_address_size(const struct endpoint *endpoint)
 {
@@ -101,9 +111,6 @@ add_listener(struct listeners *listeners, int fd)
 {
     const int sending = LIMIT_IMDS_SEND_BUFFER;
     const int receiving = LIMIT_IMDS_RECEIVE_BUFFER;
-    struct listener *listener = &listeners->items[listeners->count];
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof(address);
     int flags = fcntl(fd, F_GETFL);
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -111,12 +118,9 @@ add_listener(struct listeners *listeners, int fd)
     /* Connections inherit these sizes, which limit the kernel's memory for a guest that
      * does not read or sends too much. */
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0)
         return -errno;
-    *listener = (struct listener){
-        .fd = fd, .own = endpoint_read((const struct sockaddr *)&address)};
-    listeners->count++;
+    listeners->fds[listeners->count++] = fd;
     return 0;
 }
 
@@ -225,6 +229,6 @@ void
 listeners_close(struct listeners *listeners)
 {
     for (size_t i = 0; i < listeners->count; i++)
-        close(listeners->items[i].fd);
+        close(listeners->fds[i]);
     listeners->count = 0;
 }

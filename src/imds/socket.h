@@ -29,6 +29,8 @@ struct endpoint {
 /* Reads an address from accept(2) or getsockname(2). A mapped IPv4 address becomes
  * IPv4. */
 struct endpoint endpoint_read(const struct sockaddr *address);
+/* Return: the socket's own end. */
+struct endpoint endpoint_own(int fd);
 
 /* Return: the size of the family's addresses, in bytes. */
 size_t endpoint_address_size(const struct endpoint *endpoint);
@@ -42,13 +44,8 @@ void endpoint_format(const struct endpoint *endpoint, bool port,
 
 /* --- listening -------------------------------------------------------------------- */
 
-struct listener {
-    int fd; /* owned */
-    struct endpoint own;
-};
-
 struct listeners {
-    struct listener items[LIMIT_IMDS_LISTENERS];
+    int fds[LIMIT_IMDS_LISTENERS]; /* owned */
     size_t count;
 };
 

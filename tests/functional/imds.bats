@@ -328,6 +328,25 @@ deactivate() {
     vacate
 }
 
+@test "counts on no more descriptors than it gets if it may not raise their limit" {
+    local fault=$top_builddir/tests/hostile/fault # which `make check` makes
+
+    "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    : >"$log"
+    (
+        ulimit -Sn 192
+        # The first is for core files; the third is the one that raises it. LeakSanitizer cannot trace
+        # a traced process.
+        ASAN_OPTIONS=detect_leaks=0 exec "$fault" prlimit64 3 EPERM \
+            virt-seed-imds --listen 127.0.0.1:0 --root "$root" >"$log" 2>&1 3>&-
+    ) &
+    tracer=$!
+    imds_wait_for_port
+    kill "$tracer"
+    wait "$tracer" || :
+    [[ $(imds_log) == *'only 64 connections at a time: too few descriptors (ulimit -n 192)'* ]]
+}
+
 @test "clients that do not read their answers only take places from one another" {
     imds_publish "$other_uuid" "$other_token"
     head -c 8000000 /dev/urandom >"$docs/user-data"

@@ -145,6 +145,7 @@ static const struct {
     {"openat", SYS_openat},
     {"openat2", SYS_openat2},
     {"pread", SYS_pread64},
+    {"prlimit64", SYS_prlimit64}, /* getrlimit() and setrlimit() */
     {"pwrite", SYS_pwrite64},
     {"read", SYS_read},
     {"renameat", SYS_renameat},

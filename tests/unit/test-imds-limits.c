@@ -99,10 +99,10 @@ the_kernel_keeps_little_for_a_connection(void **state)
     (void)state;
     listeners_add(&listeners, "127.0.0.1:0", &failure);
     assert_no_failure(failure);
-    assert_int_equal(
-        getsockname(listeners.items[0].fd, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(getsockname(listeners.fds[0], (struct sockaddr *)&address, &size),
+                     0);
     assert_int_equal(connect(client, (struct sockaddr *)&address, size), 0);
-    fd = accept(listeners.items[0].fd, NULL, NULL);
+    fd = accept(listeners.fds[0], NULL, NULL);
     assert_true(fd >= 0);
     /* Twice what it is asked for (socket(7)). */
     assert_int_equal(option(fd, SO_SNDBUF), 2 * LIMIT_IMDS_SEND_BUFFER);
