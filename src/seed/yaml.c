@@ -374,35 +374,19 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     return item;
 }
 
-/* What Python can compare with each other. */
-enum key_group {
+/* What Python can compare with each other, in the keys of a mapping. */
+static const enum key_group {
     KEYS_NONE,
     KEYS_TEXT,
     KEYS_NUMBER,
     KEYS_NULL,
     KEYS_OTHER, /* not even alone: JSON has no such keys */
+} key_groups[] = {
+    [YAML_MERGE] = KEYS_NONE,      [YAML_TEXT] = KEYS_TEXT,
+    [YAML_BOOLEAN] = KEYS_NUMBER,  [YAML_INTEGER] = KEYS_NUMBER,
+    [YAML_FLOAT] = KEYS_NUMBER,    [YAML_NULL] = KEYS_NULL,
+    [YAML_TIMESTAMP] = KEYS_OTHER, [YAML_BINARY] = KEYS_OTHER,
 };
-
-static enum key_group
-key_group(const struct yaml_node *key)
-{
-    switch (key->type) {
-    case YAML_MERGE:
-        return KEYS_NONE;
-    case YAML_TEXT:
-        return KEYS_TEXT;
-    case YAML_BOOLEAN:
-    case YAML_INTEGER:
-    case YAML_FLOAT:
-        return KEYS_NUMBER;
-    case YAML_NULL:
-        return KEYS_NULL;
-    case YAML_TIMESTAMP:
-    case YAML_BINARY:
-        break;
-    }
-    return KEYS_OTHER;
-}
 
 /* From 23.4 on, cloud-init writes its configuration as JSON with sorted keys, and stops if
  * Python cannot compare them: text with 'on' or 'no', which are booleans, or with numbers.
@@ -410,17 +394,16 @@ key_group(const struct yaml_node *key)
 static int
 check_key(enum key_group *group, const struct yaml_node *key, struct failure **failure)
 {
-    const enum key_group own = key_group(key);
+    const enum key_group own = key_groups[key->type];
 
-    if (own == KEYS_NONE)
-        return 0;
-    if (own != KEYS_OTHER && (*group == KEYS_NONE || *group == own)) {
+    if (own == KEYS_OTHER || (own != KEYS_NONE && *group != KEYS_NONE && *group != own))
+        return yaml_fail(
+            key->line, FAILURE_YAML,
+            "keys of different types, such as text and a number, in one mapping",
+            "put keys such as 'on', 'no', '1' or a date in quotes", failure);
+    if (own != KEYS_NONE)
         *group = own;
-        return 0;
-    }
-    return yaml_fail(key->line, FAILURE_YAML,
-                     "keys of different types, such as text and a number, in one mapping",
-                     "put keys such as 'on', 'no', '1' or a date in quotes", failure);
+    return 0;
 }
 
 static int
@@ -579,39 +562,6 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
     }
 }
 
-/* Sets `colon` as in the reader. */
-static int
-read_once(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          bool keep, size_t *colon, struct failure **failure)
-{
-    struct reader reader = {
-        .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
-    int result, directives = 0;
-
-    reader.data = data;
-    reader.end = data + size;
-    /* libyaml compares each %TAG directive with all before it, which takes long if there
-     * are many. */
-    for (const char *at = data; (at = memchr(at, '%', (size_t)(reader.end - at))); at++)
-        directives += at == data || at[-1] == '\n' || at[-1] == '\r';
-    if (directives > LIMIT_YAML_DIRECTIVES)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "more than %d lines begin with '%%'\n"
-                           "cloud-init's documents need no %%TAG",
-                           LIMIT_YAML_DIRECTIVES);
-    if (is_suspect(data, size))
-        reader.rest = data;
-    if (!yaml_parser_initialize(&reader.parser))
-        abort();
-    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
-    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
-    result = read_documents(&reader, yaml, shape, failure);
-    yaml_parser_delete(&reader.parser);
-    *colon = reader.colon;
-    return result;
-}
-
 /* Return: the text with a space after the colon, owned by the caller (free); NULL if PyYAML
  * would not take it for a key's there. Sets `line` to that of the first one. */
 static char *
@@ -639,8 +589,23 @@ add_space(const char *data, size_t size, size_t colon, int *line)
     return text;
 }
 
-/* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a key's, as if
- * a space came after it (scan_plain), which libyaml rejects. */
+/* libyaml compares each %TAG directive with all before it, which takes long if there are
+ * many. */
+static int
+check_directives(const char *data, size_t size, struct failure **failure)
+{
+    int count = 0;
+
+    for (const char *at = data; (at = memchr(at, '%', (size_t)(data + size - at))); at++)
+        count += at == data || at[-1] == '\n' || at[-1] == '\r';
+    if (count <= LIMIT_YAML_DIRECTIVES)
+        return 0;
+    return failure_set(failure, FAILURE_LIMIT,
+                       "more than %d lines begin with '%%'\n"
+                       "cloud-init's documents need no %%TAG",
+                       LIMIT_YAML_DIRECTIVES);
+}
+
 static int
 read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
           bool keep, struct failure **failure)
@@ -661,12 +626,27 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     }
     if (size == 0)
         data = "";
+    if (check_directives(data, size, failure) < 0)
+        return -1;
     for (;;) {
-        size_t colon = 0;
-        int result = read_once(yaml, data, size, shape, keep, &colon, failure);
-        char *spaced =
-            colon > 0 && size <= again ? add_space(data, size, colon, &line) : NULL;
+        struct reader reader = {.yaml = yaml, .keep = keep, .data = data};
+        char *spaced = NULL;
+        int result;
 
+        reader.sort_keys = shape == YAML_CLOUD_CONFIG;
+        reader.end = data + size;
+        reader.rest = is_suspect(data, size) ? data : NULL;
+        if (!yaml_parser_initialize(&reader.parser))
+            abort();
+        /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
+        yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+        yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
+        result = read_documents(&reader, yaml, shape, failure);
+        yaml_parser_delete(&reader.parser);
+        /* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a
+         * key's, as if a space came after it (scan_plain), which libyaml rejects. */
+        if (reader.colon > 0 && size <= again)
+            spaced = add_space(data, size, reader.colon, &line);
         if (!spaced) {
             yaml->colon_line = line;
             return result;
