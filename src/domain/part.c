@@ -12,11 +12,8 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* Bytes that become a line. */
-#define BASE64_LINE 57
-
 int
-base64_append(struct buffer *buffer, const char *text)
+base64_decode(struct buffer *buffer, const char *text)
 {
     size_t length = strlen(text);
     size_t size = BASE64_DECODE_LENGTH(length);
@@ -33,16 +30,17 @@ base64_append(struct buffer *buffer, const char *text)
 }
 
 void
-base64_append_lines(struct buffer *buffer, const char *data, size_t size)
+base64_encode(struct buffer *buffer, const void *data, size_t size, size_t line)
 {
-    for (size_t at = 0; at < size; at += BASE64_LINE) {
-        const size_t count = size - at < BASE64_LINE ? size - at : BASE64_LINE;
-        const size_t length = BASE64_ENCODE_RAW_LENGTH(count);
+    for (size_t at = 0, count; at < size; at += count) {
+        size_t length;
 
+        count = line > 0 && size - at > line ? line : size - at;
+        length = BASE64_ENCODE_RAW_LENGTH(count);
         base64_encode_raw(buffer_reserve(buffer, length), count,
                           (const uint8_t *)data + at);
         buffer->size += length;
-        buffer_append_string(buffer, "\n");
+        buffer_append_string(buffer, line > 0 ? "\n" : "");
     }
 }
 
@@ -83,7 +81,7 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
                                "use encoding=\"base64\", or remove it");
     if (!encoding && !base64) {
         take_text(part, text);
-    } else if (base64_append(&part->data, text) < 0) {
+    } else if (base64_decode(&part->data, text) < 0) {
         return vocabulary_fail(
             node, failure, FAILURE_BASE64,
             "must be base64, but its text is not\n"

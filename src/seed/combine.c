@@ -161,7 +161,7 @@ append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
         buffer_append_string(buffer, "\n");
         return;
     }
-    base64_append_lines(buffer, data->data, data->size);
+    base64_encode(buffer, data->data, data->size, BASE64_MIME_LINE);
 }
 
 /* Return: whether cloud-init would take the document for a damaged message. */

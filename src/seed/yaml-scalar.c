@@ -309,7 +309,7 @@ resolve_tagged(struct yaml_node *node, const struct tag *tag)
         cleanup_buffer struct buffer bytes = {0};
 
         node->type = YAML_BINARY;
-        return base64_append(&bytes, node->text) < 0 ? problem : NULL;
+        return base64_decode(&bytes, node->text) < 0 ? problem : NULL;
     }
     if (resolve_plain(node, false))
         return problem;
