@@ -269,8 +269,7 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
                                "is one too many, at most %d files\n"
                                "let the guest fetch the others itself",
                                LIMIT_FILES);
-    if (base64 && (xmlHasProp(element, (const xmlChar *)"file") ||
-                   xmlHasProp(element, (const xmlChar *)"secret")))
+    if (base64 && part_is_reference(element))
         return vocabulary_fail(element, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are not decoded");

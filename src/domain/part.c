@@ -242,6 +242,13 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
     return part;
 }
 
+bool
+part_is_reference(const xmlNode *node)
+{
+    return xmlHasProp(node, (const xmlChar *)"file") ||
+           xmlHasProp(node, (const xmlChar *)"secret");
+}
+
 struct part *
 parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
           struct failure **failure)
@@ -258,8 +265,7 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
     part = new_part(parts, kind, (const char *)node->name);
     part->line = xml_line(node);
     part->key = xml_attribute(node, "key");
-    if (xmlHasProp(node, (const xmlChar *)"file") ||
-        xmlHasProp(node, (const xmlChar *)"secret"))
+    if (part_is_reference(node))
         return take_reference(part, node, failure) < 0 ? NULL : part;
     if (part->key) {
         vocabulary_fail(node, failure, FAILURE_REQUEST,

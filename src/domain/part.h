@@ -58,6 +58,9 @@ struct parts {
     size_t count;
 };
 
+/* Return: whether the element names a file or a secret, which is its content. */
+bool part_is_reference(const xmlNode *node);
+
 /*
  * Reads the element as a part and adds it; with `base64`, its text is base64 even without
  * encoding=.

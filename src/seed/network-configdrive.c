@@ -35,6 +35,17 @@ is_ipv6(const char *text)
     return strchr(text, ':');
 }
 
+/* Takes "192.0.2.10/24" apart; both are owned by the caller (free). */
+static void
+split_address(const char *text, char **host, char **netmask)
+{
+    struct address address;
+
+    address_parse_with_prefix(&address, text);
+    *host = address_format(&address);
+    *netmask = address_format_netmask(&address);
+}
+
 /* --- what a ConfigDrive cannot carry ------------------------------------------------ */
 
 static int
@@ -114,14 +125,11 @@ add_network(json_t *networks, const char *link, const char *type)
 static void
 add_route(json_t *routes, const char *to, const char *via, long metric)
 {
-    struct address address;
     cleanup_free char *network = NULL;
     cleanup_free char *netmask = NULL;
     json_t *route = json_object();
 
-    address_parse_with_prefix(&address, to);
-    network = address_format(&address);
-    netmask = address_format_netmask(&address);
+    split_address(to, &network, &netmask);
     json_set_string(route, "network", network);
     json_set_string(route, "netmask", netmask);
     json_set_string(route, "gateway", via);
@@ -162,16 +170,13 @@ add_addresses(json_t *networks, const struct nic *nic, const char *link, bool ip
                       nic->routes[i].metric);
     }
     for (size_t i = 0; i < nic->address_count; i++) {
-        struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
         json_t *network;
 
         if (is_ipv6(nic->addresses[i]) != ipv6)
             continue;
-        address_parse_with_prefix(&address, nic->addresses[i]);
-        host = address_format(&address);
-        netmask = address_format_netmask(&address);
+        split_address(nic->addresses[i], &host, &netmask);
         network = add_network(networks, link, ipv6 ? "ipv6" : "ipv4");
         json_set_string(network, "ip_address", host);
         json_set_string(network, "netmask", netmask);
@@ -301,16 +306,13 @@ append_nic(struct buffer *buffer, const struct nic *nic)
         begin_stanza(buffer, nic, index++, "inet", "manual");
     for (size_t i = 0; i < nic->address_count; i++) {
         const bool ipv6 = is_ipv6(nic->addresses[i]);
-        struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
 
-        address_parse_with_prefix(&address, nic->addresses[i]);
-        host = address_format(&address);
-        netmask =
-            ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
+        split_address(nic->addresses[i], &host, &netmask);
         begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        buffer_printf(buffer, "    address %s\n    netmask %s\n", host, netmask);
+        buffer_printf(buffer, "    address %s\n    netmask %s\n", host,
+                      ipv6 ? strchr(nic->addresses[i], '/') + 1 : netmask);
         append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
         gateways[ipv6] = NULL;
         if (i == 0)
@@ -389,16 +391,15 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
 static bool
 is_link(const json_t *links, const json_t *id)
 {
-    bool found = false;
     size_t index;
     json_t *link;
 
     json_array_foreach((json_t *)links, index, link)
     {
-        found = found || (json_is_string(id) &&
-                          json_equal(json_object_get(link, "id"), (json_t *)id));
+        if (json_is_string(id) && json_equal(json_object_get(link, "id"), (json_t *)id))
+            return true;
     }
-    return found;
+    return false;
 }
 
 /* Bonds and VLANs are above other links, and the guest itself assigns their addresses.
