@@ -7,11 +7,10 @@
  * item after reading it, unless an anchor is in it.
  *
  * libyaml accepts more than PyYAML does, such as tabs between words, of which its events
- * do not tell. So the text between the scalars is checked, too.
+ * do not tell. So the text between the scalars is checked, too (seed/yaml-blanks.c).
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,12 +54,7 @@ struct reader {
     /* So far, with aliases expanded. */
     size_t nodes;
     size_t bytes;
-    /* The data after the last scalar, if they may have a blank that PyYAML rejects. libyaml
-     * counts characters. */
-    const char *rest;
-    const char *end;
-    size_t index;
-    const char *data;
+    struct yaml_blanks blanks;
     size_t colon; /* the index of one that only libyaml rejects, or 0 */
 };
 
@@ -113,119 +107,6 @@ line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* --- blanks ----------------------------------------------------------------------- */
-
-/* Return: whether the data may have a blank that PyYAML rejects. Most documents have
- * none. */
-static bool
-is_suspect(const char *data, size_t size)
-{
-    const char *end = data + size;
-
-    if (memchr(data, '\t', size) || memchr(data, (unsigned char)BYTE_ORDER_MARK[0], size))
-        return true;
-    for (const char *hash = memchr(data, '#', size); hash;
-         hash = memchr(hash + 1, '#', (size_t)(end - hash - 1))) {
-        if (hash > data && strchr("|>+-0123456789", hash[-1]))
-            return true;
-    }
-    return false;
-}
-
-/* Moves to the character with that index. Return: the text before it. */
-static const char *
-move_to(struct reader *reader, size_t index)
-{
-    const char *start = reader->rest;
-
-    while (reader->index < index && reader->rest < reader->end) {
-        reader->rest++;
-        while (reader->rest < reader->end &&
-               ((unsigned char)*reader->rest & 0xc0) == 0x80)
-            reader->rest++;
-        reader->index++;
-    }
-    return start;
-}
-
-/* Return: the first tab or byte order mark that is not in a comment, or NULL. */
-static const char *
-find_in_blanks(const char *text, const char *end)
-{
-    bool comment = false;
-
-    for (; text < end; text++) {
-        if (!comment && (*text == '\t' || *text == BYTE_ORDER_MARK[0]))
-            return text;
-        comment = *text != '\n' && *text != '\r' && (comment || *text == '#');
-    }
-    return NULL;
-}
-
-/* Return: the beginning of the scalar, after its tag and anchor. */
-static const char *
-skip_properties(const char *text, const char *end)
-{
-    while (text < end && (*text == '!' || *text == '&')) {
-        while (text < end && !isspace((unsigned char)*text))
-            text++;
-        while (text < end && (isspace((unsigned char)*text) || *text == '#')) {
-            if (*text == '#')
-                text = memchr(text, '\n', (size_t)(end - text)) ?: end - 1;
-            text++;
-        }
-    }
-    return text;
-}
-
-/* PyYAML accepts any blank in quotes and in the lines of a block. */
-static const char *
-find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
-{
-    const char *content = skip_properties(text, end);
-    const char *found = find_in_blanks(text, content);
-
-    if (found)
-        return found;
-    if (style == YAML_PLAIN_SCALAR_STYLE)
-        return memchr(content, '\t', (size_t)(end - content));
-    if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE)
-        return NULL;
-    /* '|' or '>' and its indicators must be followed by a blank or the end of the line. */
-    text = content;
-    while (content < end && !strchr(" #\n\r", *content))
-        content++;
-    if (content < end && *content == '#')
-        return content;
-    while (content < end && *content != '\n' && *content != '\r')
-        content++;
-    return find_in_blanks(text, content);
-}
-
-/* Refuses what libyaml accepts as a blank and PyYAML does not, up to the end of the
- * scalar: a tab, a byte order mark, a comment right after '|' or '>'. */
-static int
-check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **failure)
-{
-    const char *start = move_to(reader, event->start_mark.index);
-    const char *found = find_in_blanks(start, reader->rest);
-    int line = 1;
-
-    if (!found && event->type == YAML_SCALAR_EVENT) {
-        start = move_to(reader, event->end_mark.index);
-        found = find_in_scalar(event->data.scalar.style, start, reader->rest);
-    }
-    if (!found)
-        return 0;
-    for (const char *at = reader->data; at < found; at++)
-        line += *at == '\n';
-    return yaml_fail(line, FAILURE_YAML,
-                     *found == '\t'  ? "a tab between words"
-                     : *found == '#' ? "a comment touches the '|' or '>' before it"
-                                     : "a byte order mark is not at the beginning",
-                     "the guest's parser takes only spaces there", failure);
-}
-
 /* --- events ----------------------------------------------------------------------- */
 
 /* Deletes the event before it. */
@@ -236,10 +117,7 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
 
     yaml_event_delete(event);
     if (yaml_parser_parse(&reader->parser, event))
-        return reader->rest && (event->type == YAML_SCALAR_EVENT ||
-                                event->type == YAML_STREAM_END_EVENT)
-                   ? check_blanks(reader, event, failure)
-                   : 0;
+        return yaml_blanks_check(&reader->blanks, event, failure);
     if (parser->error == YAML_READER_ERROR)
         return failure_set(failure, FAILURE_YAML,
                            "not YAML at byte %zu: %s\nsave it as UTF-8 text",
@@ -512,9 +390,9 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
 /* --- documents -------------------------------------------------------------------- */
 
 static int
-read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
-               struct failure **failure)
+read_documents(struct reader *reader, enum yaml_shape shape, struct failure **failure)
 {
+    struct yaml *yaml = reader->yaml;
     struct yaml_node *stream = allocate(reader, sizeof(*stream));
     const struct yaml_item **end = &stream->items;
     cleanup_event yaml_event_t event = {0};
@@ -567,12 +445,10 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
 static char *
 add_space(const char *data, size_t size, size_t colon, int *line)
 {
-    struct reader reader = {.rest = data, .end = data + size};
-    size_t length;
+    const char *at = yaml_skip_characters(data, data + size, colon);
+    const size_t length = (size_t)(at - data) + 1;
     char *text;
 
-    move_to(&reader, colon);
-    length = (size_t)(reader.rest - data) + 1;
     if (length >= size || data[length - 1] != ':' || !data[length] ||
         !strchr(",[]{}", data[length]))
         return NULL;
@@ -629,19 +505,18 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     if (check_directives(data, size, failure) < 0)
         return -1;
     for (;;) {
-        struct reader reader = {.yaml = yaml, .keep = keep, .data = data};
+        struct reader reader = {.yaml = yaml, .keep = keep};
         char *spaced = NULL;
         int result;
 
         reader.sort_keys = shape == YAML_CLOUD_CONFIG;
-        reader.end = data + size;
-        reader.rest = is_suspect(data, size) ? data : NULL;
+        yaml_blanks_begin(&reader.blanks, data, size);
         if (!yaml_parser_initialize(&reader.parser))
             abort();
         /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
         yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
         yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
-        result = read_documents(&reader, yaml, shape, failure);
+        result = read_documents(&reader, shape, failure);
         yaml_parser_delete(&reader.parser);
         /* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a
          * key's, as if a space came after it (scan_plain), which libyaml rejects. */
