@@ -27,10 +27,35 @@ json_must(int result)
         abort();
 }
 
+/* Put a value into an object, or at the end of an array, which takes it over. */
+static inline void
+json_set(json_t *object, const char *key, json_t *value)
+{
+    json_must(json_object_set_new(object, key, value));
+}
+
+static inline void
+json_add(json_t *array, json_t *value)
+{
+    json_must(json_array_append_new(array, value));
+}
+
 static inline void
 json_set_string(json_t *object, const char *key, const char *value)
 {
-    json_must(json_object_set_new(object, key, json_string(value)));
+    json_set(object, key, json_string(value));
+}
+
+/* Sets a list of texts, unless it is empty. */
+static inline void
+json_set_texts(json_t *object, const char *key, char *const *texts, size_t count)
+{
+    json_t *list = count > 0 ? json_array() : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        json_add(list, json_string(texts[i]));
+    if (list)
+        json_set(object, key, list);
 }
 
 /*

@@ -140,9 +140,7 @@ struct interface {
     /* NULL for what the XML does not say. */
     char *mac; /* in lower case, two digits per byte */
     char *alias;
-    char *type;  /* "network" */
-    char *model; /* "virtio" */
-    char *pci;   /* "0000:01:00.0" */
+    char *type; /* "network" */
 };
 
 struct interfaces {

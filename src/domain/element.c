@@ -56,7 +56,7 @@ element_can_hold(const char *data, size_t size)
     return true;
 }
 
-/* part_read() would take this for an editor's indentation. */
+/* parts_add() would take this for an editor's indentation. */
 static bool
 would_be_trimmed(const char *text, size_t size)
 {
@@ -80,7 +80,7 @@ element_add_data(xmlNode *parent, const char *name, const char *data, size_t siz
     if (element_can_hold(data, size) && !strchr(data, '\r') &&
         !would_be_trimmed(data, size))
         return element_add_text(parent, name, data);
-    base64_append_lines(&encoded, data, size);
+    base64_encode(&encoded, data, size, BASE64_MIME_LINE);
     /* A single line is in that of the element. */
     if (strchr(encoded.data, '\n') == encoded.data + encoded.size - 1)
         encoded.data[--encoded.size] = '\0';

@@ -2,7 +2,7 @@
 /*
  * How it works: each element, at every depth, has a row in a table; an element without a
  * row is an error. Elements that may occur several times, or whose order matters, are read
- * by a function in their row, the others by settle() after them.
+ * by a function in their row, the others by settle() after all of them.
  * As in oVirt's engine, an element without text has no effect, unless it is a password.
  *
  * root is not one of the users, since every guest has it. As in oVirt's engine, the
@@ -24,14 +24,9 @@
 /* What oVirt's API prints instead of a password. */
 #define OVIRT_MASK "******"
 
-/* The result, and values that can be checked only after all elements were read. */
 struct reading {
-    struct initialization initialization;
+    struct initialization *initialization;
     struct parts *parts;
-    char *dns_servers;
-    char *dns_search;
-    char *network_protocol;
-    char *regenerate_ssh_keys;
 };
 
 /* --- the host name ------------------------------------------------------------------ */
@@ -39,8 +34,8 @@ struct reading {
 static int
 read_host_name(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
+    const struct reading *reading = data;
+    struct initialization *initialization = reading->initialization;
     cleanup_free char *word = vocabulary_word(node);
 
     if (!*word)
@@ -62,21 +57,6 @@ static const struct vocabulary_element host_elements[] = {
 };
 
 /* --- users ---------------------------------------------------------------------------- */
-
-/* What is in an element about a user. */
-struct user_reading {
-    char *name;
-    char *key;
-};
-
-static void
-user_reading_clear(struct user_reading *user)
-{
-    free(user->name);
-    free(user->key);
-}
-
-#define cleanup_user_reading __attribute__((cleanup(user_reading_clear)))
 
 /* Return: the user of that name, added if missing; NULL if there would be too many. */
 static struct initialization_user *
@@ -101,9 +81,8 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     return user;
 }
 
-#define USER_NAME(type, member)                                                          \
-    "user_name", .text = offsetof(type, member), .is_valid = guest_value_is_user_name,   \
-                 .expected = GUEST_VALUE_USER_NAME
+#define USER_NAME                                                                        \
+    "user_name", .is_valid = guest_value_is_user_name, .expected = GUEST_VALUE_USER_NAME
 
 /* Reads the password of the user of that name, unless the element is NULL. */
 static int
@@ -132,14 +111,14 @@ read_password(struct part **password, struct parts *parts, const xmlNode *node,
 static int
 read_root_password(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
+    const struct reading *reading = data;
 
-    return read_password(&reading->initialization.root_password, reading->parts, node,
+    return read_password(&reading->initialization->root_password, reading->parts, node,
                          "root", failure);
 }
 
 static const struct vocabulary_element user_elements[] = {
-    {USER_NAME(struct user_reading, name)},
+    {USER_NAME},
     {"password", .attributes = {"secret", "key"},
      .flags = VOCABULARY_SECRET | VOCABULARY_VERBATIM},
     {0},
@@ -149,21 +128,20 @@ static int
 read_user(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    cleanup_user_reading struct user_reading read = {0};
     const xmlNode *password = vocabulary_child(node, "password");
+    cleanup_free char *name = vocabulary_child_word(node, "user_name");
     struct initialization_user *user;
 
-    if (vocabulary_read_children(node, user_elements, &read, failure) < 0)
+    if (vocabulary_read_children(node, user_elements, NULL, failure) < 0)
         return -1;
-    if (!read.name)
+    if (!name)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <user_name>\n"
                                "write <user_name>NAME</user_name>");
-    if (strcmp(read.name, "root") == 0)
+    if (strcmp(name, "root") == 0)
         return read_root_password(reading, password, failure);
-    user = find_user(&reading->initialization, read.name, node, failure);
-    return user ? read_password(&user->password, reading->parts, password, user->name,
-                                failure)
+    user = find_user(reading->initialization, name, node, failure);
+    return user ? read_password(&user->password, reading->parts, password, name, failure)
                 : -1;
 }
 
@@ -188,12 +166,12 @@ append_key(char ***keys, size_t *count, const char *key, const xmlNode *node,
 }
 
 static const struct vocabulary_element key_owner_elements[] = {
-    {USER_NAME(struct user_reading, name)},
+    {USER_NAME},
     {0},
 };
 static const struct vocabulary_element authorized_key_elements[] = {
     {"user", .children = key_owner_elements},
-    {"key", .text = offsetof(struct user_reading, key)},
+    {.name = "key"},
     {0},
 };
 
@@ -201,27 +179,28 @@ static const struct vocabulary_element authorized_key_elements[] = {
 static int
 read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
-    cleanup_user_reading struct user_reading read = {0};
+    const struct reading *reading = data;
+    struct initialization *initialization = reading->initialization;
+    cleanup_free char *name =
+        vocabulary_child_word(vocabulary_child(node, "user"), "user_name");
+    cleanup_free char *key = vocabulary_child_word(node, "key");
     struct initialization_user *user;
 
-    if (vocabulary_read_children(node, authorized_key_elements, &read, failure) < 0)
+    if (vocabulary_read_children(node, authorized_key_elements, NULL, failure) < 0)
         return -1;
-    if (!read.key)
+    if (!key)
         return vocabulary_fail(node, failure, FAILURE_SSH_KEY,
                                "has no <key>\n"
                                "write <key>ssh-ed25519 AAAA…</key>");
-    if (ssh_key_check(read.key, failure) < 0) {
+    if (ssh_key_check(key, failure) < 0) {
         failure_prefix(failure, "<authorized_key>");
         return failure_at_line(failure, xml_line(vocabulary_child(node, "key")));
     }
-    if (!read.name || strcmp(read.name, "root") == 0)
-        return append_key(&initialization->ssh_keys, &initialization->ssh_key_count,
-                          read.key, node, failure);
-    user = find_user(initialization, read.name, node, failure);
-    return user ? append_key(&user->ssh_keys, &user->ssh_key_count, read.key, node,
-                             failure)
+    if (!name || strcmp(name, "root") == 0)
+        return append_key(&initialization->ssh_keys, &initialization->ssh_key_count, key,
+                          node, failure);
+    user = find_user(initialization, name, node, failure);
+    return user ? append_key(&user->ssh_keys, &user->ssh_key_count, key, node, failure)
                 : -1;
 }
 
@@ -235,8 +214,8 @@ static const struct vocabulary_element authorized_keys_elements[] = {
 static int
 read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
+    const struct reading *reading = data;
+    struct initialization *initialization = reading->initialization;
     cleanup_free char *text = xml_text(node);
     char *rest = text;
     int number = 0;
@@ -255,55 +234,42 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
 
 /* --- files ---------------------------------------------------------------------------- */
 
-struct file_reading {
-    char *path;
-    char *type;
-};
-
-static void
-file_reading_clear(struct file_reading *file)
-{
-    free(file->path);
-    free(file->type);
-}
-
 static const struct vocabulary_element file_elements[] = {
-    {"name", .text = offsetof(struct file_reading, path), .is_valid = guest_value_is_path,
+    {"name", .is_valid = guest_value_is_path,
      .expected = "an absolute path without '.', '..' or empty parts"},
     {"content", .attributes = {"encoding", "file", "secret", "key"},
      .flags = VOCABULARY_VERBATIM},
-    {"type", .text = offsetof(struct file_reading, type)},
+    {.name = "type"},
     {0},
 };
 
 static int
 read_file(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
-    __attribute__((cleanup(file_reading_clear))) struct file_reading file = {0};
+    const struct reading *reading = data;
+    struct initialization *initialization = reading->initialization;
+    cleanup_free char *path = vocabulary_child_word(node, "name");
+    cleanup_free char *type = vocabulary_child_word(node, "type");
+    const bool base64 = type && strcasecmp(type, "BASE64") == 0;
     const xmlNode *element = vocabulary_child(node, "content");
     struct part *content;
-    bool base64;
 
-    if (vocabulary_read_children(node, file_elements, &file, failure) < 0)
+    if (vocabulary_read_children(node, file_elements, NULL, failure) < 0)
         return -1;
-    base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
-    if (file.type && !base64 && strcasecmp(file.type, "PLAINTEXT") != 0)
-        return vocabulary_fail_text(vocabulary_child(node, "type"), file.type,
+    if (type && !base64 && strcasecmp(type, "PLAINTEXT") != 0)
+        return vocabulary_fail_text(vocabulary_child(node, "type"), type,
                                     "PLAINTEXT or BASE64", failure);
-    if (!file.path || !element)
+    if (!path || !element)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <%s>\n"
                                "write <name>PATH</name><content>TEXT</content>",
-                               file.path ? "content" : "name");
+                               path ? "content" : "name");
     if (initialization->file_count == LIMIT_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
                                "is one too many, at most %d files\n"
                                "let the guest fetch the others itself",
                                LIMIT_FILES);
-    if (base64 && (xmlHasProp(element, (const xmlChar *)"file") ||
-                   xmlHasProp(element, (const xmlChar *)"secret")))
+    if (base64 && part_is_reference(element))
         return vocabulary_fail(element, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are not decoded");
@@ -311,7 +277,7 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
     if (!content)
         return -1;
     *array_add(initialization->files, initialization->file_count) =
-        (struct initialization_file){.path = steal(file.path), .content = content};
+        (struct initialization_file){.path = steal(path), .content = content};
     return 0;
 }
 
@@ -325,47 +291,42 @@ static const struct vocabulary_element files_elements[] = {
 static int
 read_nic_configurations(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
+    const struct reading *reading = data;
+    struct network **network = &reading->initialization->network;
 
-    if (!reading->initialization.network)
-        reading->initialization.network = xcalloc(1, sizeof(struct network));
-    return network_read_nic_configurations(reading->initialization.network, node,
-                                           failure);
+    if (!*network)
+        *network = xcalloc(1, sizeof(**network));
+    return network_read_nic_configurations(*network, node, failure);
 }
 
 /* --- the element ------------------------------------------------------------------------ */
 
-#define TEXT(member) .text = offsetof(struct reading, initialization.member)
 /* For sysprep of Windows. */
 #define SYSPREP (VOCABULARY_UNUSED | VOCABULARY_ANYTHING)
 
 const struct vocabulary_element initialization_elements[] = {
     {"host_name", .read = read_host_name},
     {"host", .children = host_elements},
-    {"timezone", TEXT(timezone), .is_valid = guest_value_is_timezone,
+    {"timezone", .is_valid = guest_value_is_timezone,
      .expected = "a name like Europe/Berlin"},
-    {"locale", TEXT(locale), .is_valid = guest_value_is_locale,
-     .expected = "a name like en_US.UTF-8"},
+    {"locale", .is_valid = guest_value_is_locale, .expected = "a name like en_US.UTF-8"},
     {"root_password", read_root_password, .attributes = {"secret", "key"},
      .flags = VOCABULARY_SECRET | VOCABULARY_VERBATIM},
-    {USER_NAME(struct reading, initialization.user_name)},
+    {USER_NAME},
     {"users", .children = users_elements},
     {"authorized_ssh_keys", read_authorized_ssh_keys, .flags = VOCABULARY_VERBATIM},
     {"authorized_keys", .children = authorized_keys_elements},
-    {"regenerate_ssh_keys", .text = offsetof(struct reading, regenerate_ssh_keys),
-     .flags = VOCABULARY_KEYWORD},
-    {"dns_servers", .text = offsetof(struct reading, dns_servers)},
-    {"dns_search", .text = offsetof(struct reading, dns_search)},
+    {"regenerate_ssh_keys", .flags = VOCABULARY_KEYWORD},
+    {.name = "dns_servers"},
+    {.name = "dns_search"},
     {"nic_configurations", .read = read_nic_configurations,
      .children = network_nic_configurations_elements},
     {"network_configuration", .read = read_nic_configurations,
      .children = network_configuration_elements},
-    {"cloud_init_network_protocol", .text = offsetof(struct reading, network_protocol),
-     .flags = VOCABULARY_KEYWORD},
+    {"cloud_init_network_protocol", .flags = VOCABULARY_KEYWORD},
     {"files", .children = files_elements},
     {"custom_script", .attributes = {"secret", "key"}, .flags = VOCABULARY_VERBATIM},
-    {"phone_home", TEXT(phone_home), .is_valid = guest_value_is_url,
-     .expected = "an http or https URL"},
+    {"phone_home", .is_valid = guest_value_is_url, .expected = "an http or https URL"},
     {"domain", .flags = SYSPREP},
     {"windows_license_key",
      .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING | VOCABULARY_SECRET},
@@ -380,18 +341,24 @@ const struct vocabulary_element initialization_elements[] = {
     {0},
 };
 
-/* Reads and checks what must wait for all other elements. */
+/* Reads what has a place of its own, and checks what must wait for all other elements. */
 static int
-settle(struct reading *reading, const xmlNode *node, struct failure **failure)
+settle(const struct reading *reading, const xmlNode *node, struct failure **failure)
 {
-    struct initialization *initialization = &reading->initialization;
+    struct initialization *initialization = reading->initialization;
     struct network none = {0};
     struct network *network = initialization->network ? initialization->network : &none;
     const xmlNode *script = vocabulary_child(node, "custom_script");
-    const char *regenerate = reading->regenerate_ssh_keys;
-    const char *protocol = reading->network_protocol;
-    const char *dns = reading->dns_servers ? "dns_servers" : "dns_search";
+    cleanup_free char *regenerate = vocabulary_child_word(node, "regenerate_ssh_keys");
+    cleanup_free char *protocol =
+        vocabulary_child_word(node, "cloud_init_network_protocol");
+    cleanup_free char *servers = vocabulary_child_word(node, "dns_servers");
+    cleanup_free char *searches = vocabulary_child_word(node, "dns_search");
 
+    initialization->timezone = vocabulary_child_word(node, "timezone");
+    initialization->locale = vocabulary_child_word(node, "locale");
+    initialization->user_name = vocabulary_child_word(node, "user_name");
+    initialization->phone_home = vocabulary_child_word(node, "phone_home");
     if (regenerate && strcmp(regenerate, "true") != 0 && strcmp(regenerate, "false") != 0)
         return vocabulary_fail_text(vocabulary_child(node, "regenerate_ssh_keys"),
                                     regenerate, "'true' or 'false'", failure);
@@ -408,8 +375,10 @@ settle(struct reading *reading, const xmlNode *node, struct failure **failure)
     if (protocol && !network->eni && strcasecmp(protocol, "openstack_metadata") != 0)
         return vocabulary_fail_text(vocabulary_child(node, "cloud_init_network_protocol"),
                                     protocol, "'eni' or 'openstack_metadata'", failure);
-    if (network_set_dns(network, reading->dns_servers, reading->dns_search, failure) < 0)
-        return failure_at_line(failure, xml_line(vocabulary_child(node, dns)));
+    if (network_set_dns(network, servers, searches, failure) < 0)
+        return failure_at_line(
+            failure,
+            xml_line(vocabulary_child(node, servers ? "dns_servers" : "dns_search")));
     if (network->nic_count == 0)
         network_free(steal(initialization->network));
     initialization->root_has_keys = initialization->ssh_key_count > 0;
@@ -419,18 +388,11 @@ settle(struct reading *reading, const xmlNode *node, struct failure **failure)
 struct initialization *
 initialization_read(const xmlNode *node, struct parts *parts, struct failure **failure)
 {
-    struct reading reading = {.parts = parts};
-    struct initialization *initialization = xmalloc(sizeof(*initialization));
-    bool failed =
-        vocabulary_read_children(node, initialization_elements, &reading, failure) < 0 ||
-        settle(&reading, node, failure) < 0;
+    struct initialization *initialization = xcalloc(1, sizeof(*initialization));
+    struct reading reading = {initialization, parts};
 
-    free(reading.dns_servers);
-    free(reading.dns_search);
-    free(reading.network_protocol);
-    free(reading.regenerate_ssh_keys);
-    *initialization = reading.initialization;
-    if (!failed)
+    if (vocabulary_read_children(node, initialization_elements, &reading, failure) == 0 &&
+        settle(&reading, node, failure) == 0)
         return initialization;
     initialization_free(initialization);
     return NULL;

@@ -37,24 +37,19 @@ interface_normalize_mac(const char *text)
 
 /* --- all devices -------------------------------------------------------------------- */
 
-static char *
-child_attribute(const xmlNode *node, const char *child, const char *attribute)
-{
-    const xmlNode *element = xml_child(node, child);
-
-    return element ? xml_attribute(element, attribute) : NULL;
-}
-
 char *
 device_alias(const xmlNode *node)
 {
-    return child_attribute(node, "alias", "name");
+    const xmlNode *alias = xml_child(node, "alias");
+
+    return alias ? xml_attribute(alias, "name") : NULL;
 }
 
 char *
 device_mac(const xmlNode *node)
 {
-    cleanup_free char *text = child_attribute(node, "mac", "address");
+    const xmlNode *mac = xml_child(node, "mac");
+    cleanup_free char *text = mac ? xml_attribute(mac, "address") : NULL;
 
     return text ? interface_normalize_mac(text) : NULL;
 }
@@ -119,8 +114,6 @@ interfaces_read(struct interfaces *interfaces, const struct domain *domain,
             .mac = device_mac(node),
             .alias = device_alias(node),
             .type = xml_attribute(node, "type"),
-            .model = child_attribute(node, "model", "type"),
-            .pci = device_pci_address(node),
         };
     return 0;
 }
@@ -134,8 +127,6 @@ interfaces_clear(struct interfaces *interfaces)
         free(interface->mac);
         free(interface->alias);
         free(interface->type);
-        free(interface->model);
-        free(interface->pci);
     }
     free(interfaces->items);
     *interfaces = (struct interfaces){0};

@@ -12,11 +12,8 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* Bytes that become a line. */
-#define BASE64_LINE 57
-
 int
-base64_append(struct buffer *buffer, const char *text)
+base64_decode(struct buffer *buffer, const char *text)
 {
     size_t length = strlen(text);
     size_t size = BASE64_DECODE_LENGTH(length);
@@ -33,16 +30,17 @@ base64_append(struct buffer *buffer, const char *text)
 }
 
 void
-base64_append_lines(struct buffer *buffer, const char *data, size_t size)
+base64_encode(struct buffer *buffer, const void *data, size_t size, size_t line)
 {
-    for (size_t at = 0; at < size; at += BASE64_LINE) {
-        const size_t count = size - at < BASE64_LINE ? size - at : BASE64_LINE;
-        const size_t length = BASE64_ENCODE_RAW_LENGTH(count);
+    for (size_t at = 0, count; at < size; at += count) {
+        size_t length;
 
+        count = line > 0 && size - at > line ? line : size - at;
+        length = BASE64_ENCODE_RAW_LENGTH(count);
         base64_encode_raw(buffer_reserve(buffer, length), count,
                           (const uint8_t *)data + at);
         buffer->size += length;
-        buffer_append_string(buffer, "\n");
+        buffer_append_string(buffer, line > 0 ? "\n" : "");
     }
 }
 
@@ -83,7 +81,7 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
                                "use encoding=\"base64\", or remove it");
     if (!encoding && !base64) {
         take_text(part, text);
-    } else if (base64_append(&part->data, text) < 0) {
+    } else if (base64_decode(&part->data, text) < 0) {
         return vocabulary_fail(
             node, failure, FAILURE_BASE64,
             "must be base64, but its text is not\n"
@@ -244,6 +242,13 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
     return part;
 }
 
+bool
+part_is_reference(const xmlNode *node)
+{
+    return xmlHasProp(node, (const xmlChar *)"file") ||
+           xmlHasProp(node, (const xmlChar *)"secret");
+}
+
 struct part *
 parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
           struct failure **failure)
@@ -260,8 +265,7 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
     part = new_part(parts, kind, (const char *)node->name);
     part->line = xml_line(node);
     part->key = xml_attribute(node, "key");
-    if (xmlHasProp(node, (const xmlChar *)"file") ||
-        xmlHasProp(node, (const xmlChar *)"secret"))
+    if (part_is_reference(node))
         return take_reference(part, node, failure) < 0 ? NULL : part;
     if (part->key) {
         vocabulary_fail(node, failure, FAILURE_REQUEST,

@@ -58,6 +58,9 @@ struct parts {
     size_t count;
 };
 
+/* Return: whether the element names a file or a secret, which is its content. */
+bool part_is_reference(const xmlNode *node);
+
 /*
  * Reads the element as a part and adds it; with `base64`, its text is base64 even without
  * encoding=.
@@ -116,8 +119,11 @@ void part_mask(struct part *part);
 
 /* Decodes base64 (RFC 4648, section 4) and appends it; white space in the text is
  * ignored. Return: 0, or -1 if the text is not base64. */
-int base64_append(struct buffer *buffer, const char *text);
+int base64_decode(struct buffer *buffer, const char *text);
 
-/* Appends the bytes in base64, in lines of 76 characters (RFC 2045, section 6.8), each with
- * its end. */
-void base64_append_lines(struct buffer *buffer, const char *data, size_t size);
+/* Encodes the bytes and appends them: in lines, each with its end, of so many bytes before
+ * encoding; or without a line's end if `line` is 0. */
+void base64_encode(struct buffer *buffer, const void *data, size_t size, size_t line);
+
+/* Lines of 76 characters (RFC 2045, section 6.8). */
+#define BASE64_MIME_LINE 57

@@ -103,7 +103,7 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     if (check_path(payload, node, path, failure) < 0)
         return -1;
     file = seed_add_document(payload, path);
-    if (base64_append(&file->data, text) < 0)
+    if (base64_decode(&file->data, text) < 0)
         return vocabulary_fail(node, failure, FAILURE_BASE64,
                                "is not base64\n"
                                "encode the file with 'base64 FILE'");

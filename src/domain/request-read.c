@@ -140,8 +140,7 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
     struct request *request = data;
     char *text;
 
-    if (xmlHasProp(node, (const xmlChar *)"secret") ||
-        xmlHasProp(node, (const xmlChar *)"file"))
+    if (part_is_reference(node))
         return parts_add(&request->parts, PART_SSH_KEYS, node, false, failure) ? 0 : -1;
     if (request->ssh_key_count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
@@ -221,9 +220,7 @@ read_list(void *data, const xmlNode *node, struct failure **failure)
     struct request *request = data;
     const bool keys = vocabulary_is(node, "ssh-authorized-keys");
 
-    if ((xmlHasProp(node, (const xmlChar *)"secret") ||
-         xmlHasProp(node, (const xmlChar *)"file") ||
-         xmlHasProp(node, (const xmlChar *)"key")) &&
+    if ((part_is_reference(node) || xmlHasProp(node, (const xmlChar *)"key")) &&
         !parts_add(&request->parts, keys ? PART_SSH_KEYS : PART_META_DATA, node, false,
                    failure))
         return -1;

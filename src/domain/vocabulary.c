@@ -105,6 +105,15 @@ vocabulary_word(const xmlNode *node)
     return xstrndup(begin, length);
 }
 
+char *
+vocabulary_child_word(const xmlNode *parent, const char *name)
+{
+    const xmlNode *node = vocabulary_child(parent, name);
+    cleanup_free char *word = node ? vocabulary_word(node) : NULL;
+
+    return word && *word ? steal(word) : NULL;
+}
+
 int
 vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
                       const char *expected, struct failure **failure)
@@ -200,15 +209,12 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
         return element->read(data, node, failure);
     if (element->children)
         return vocabulary_read_children(node, element->children, data, failure);
-    if (element->flags & (VOCABULARY_VERBATIM | VOCABULARY_UNUSED))
+    if (!element->is_valid)
         return 0;
     word = vocabulary_word(node);
-    if (!*word)
-        return 0;
-    if (element->is_valid && !element->is_valid(word))
-        return vocabulary_fail_text(node, word, element->expected, failure);
-    *(char **)((char *)data + element->text) = steal(word);
-    return 0;
+    return !*word || element->is_valid(word)
+               ? 0
+               : vocabulary_fail_text(node, word, element->expected, failure);
 }
 
 int

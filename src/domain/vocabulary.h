@@ -48,6 +48,9 @@ int vocabulary_check_no_children(const xmlNode *node, struct failure **failure);
 /* Return: the element's text without leading and trailing white space, owned by the
  * caller (free). */
 char *vocabulary_word(const xmlNode *node);
+/* The same of the first such child; NULL if there is none, or if it has no text. `parent`
+ * may be NULL. */
+char *vocabulary_child_word(const xmlNode *parent, const char *name);
 
 /* Reads a "yes" or "no" attribute; without it, `value` is unchanged. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
@@ -59,18 +62,16 @@ int vocabulary_read_number(const xmlNode *node, const char *attribute, long mini
 
 /*
  * An element that another may contain. `read` reads it. Without `read`, its children are
- * read by the table `children`. Without either, its text, trimmed and unless it is empty,
- * goes into the `char *` (free) at offset `text` of the data; but that of a verbatim or
- * unused one is left to the caller.
+ * read by the table `children`. Without either, its text is checked, unless it is empty,
+ * and left to the caller (vocabulary_child_word()).
  */
 struct vocabulary_element {
     const char *name;
     int (*read)(void *data, const xmlNode *node, struct failure **failure);
     const struct vocabulary_element *children; /* NULL for text */
-    size_t text;
-    bool (*is_valid)(const char *text); /* NULL if any text is valid */
-    const char *expected;               /* for the message if it is not */
-    const char *attributes[8];          /* ends with NULL */
+    bool (*is_valid)(const char *text);        /* NULL if any text is valid */
+    const char *expected;                      /* for the message if it is not */
+    const char *attributes[8];                 /* ends with NULL */
     enum {
         VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in a table */
         VOCABULARY_SEVERAL = 2,  /* there may be more than one */

@@ -305,7 +305,7 @@ read_keys(struct import_secret *secret, const struct manifest *root, const char 
         if (!encoded && member.value)
             buffer_append(&content, json_string_value(member.value),
                           json_string_length(member.value));
-        else if (member.value && base64_append(&content, json_string_value(value)) < 0)
+        else if (member.value && base64_decode(&content, json_string_value(value)) < 0)
             return manifest_fail(&keys, key, "is not base64",
                                  "encode it with 'base64 FILE', or use stringData",
                                  failure);

@@ -168,7 +168,7 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
         return -1;
     if (field == document->text)
         buffer_append_string(&data, text);
-    else if (base64_append(&data, text) < 0)
+    else if (base64_decode(&data, text) < 0)
         return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
     element_add_data(import->element, document->element, data.data, data.size);

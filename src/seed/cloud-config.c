@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nettle/base64.h>
-
 #include "base/json.h"
 #include "base/memory.h"
 #include "seed/ssh-host-keys.h"
@@ -24,20 +22,17 @@ set_users(json_t *config, const struct initialization *initialization)
     for (size_t i = 0; i < initialization->user_count; i++) {
         const struct initialization_user *user = &initialization->users[i];
         json_t *object = json_pack("{s:s}", "name", user->name);
-        cleanup_json json_t *keys = json_array();
 
-        for (size_t k = 0; k < user->ssh_key_count; k++)
-            json_must(json_array_append_new(keys, json_string(user->ssh_keys[k])));
-        if (user->ssh_key_count > 0)
-            json_must(json_object_set(object, "ssh_authorized_keys", keys));
-        json_must(json_array_append_new(list, object));
+        json_set_texts(object, "ssh_authorized_keys", user->ssh_keys,
+                       user->ssh_key_count);
+        json_add(list, object);
     }
     if (name)
-        json_must(json_object_set_new(config, "user", json_pack("{s:s}", "name", name)));
+        json_set(config, "user", json_pack("{s:s}", "name", name));
     if (initialization->user_count > 0)
-        json_must(json_object_set(config, "users", list));
+        json_set(config, "users", json_incref(list));
     if (initialization->root_has_keys || (name && strcmp(name, "root") == 0))
-        json_must(json_object_set_new(config, "disable_root", json_false()));
+        json_set(config, "disable_root", json_false());
 }
 
 /* The form of a hash from crypt(5): '$', the method, '$', its parts. In shadow(5), a colon
@@ -68,9 +63,8 @@ add_password(json_t *list, const char *user, const struct part *part,
     json_t *value = json_string(password);
 
     if (value) {
-        json_must(json_array_append_new(
-            list, json_pack("{s:s, s:o, s:s}", "name", user, "password", value, "type",
-                            is_hash(password) ? "hash" : "text")));
+        json_add(list, json_pack("{s:s, s:o, s:s}", "name", user, "password", value,
+                                 "type", is_hash(password) ? "hash" : "text"));
         return 0;
     }
     return failure_set_at(failure, FAILURE_REQUEST, part->line,
@@ -98,9 +92,8 @@ set_passwords(json_t *config, const struct initialization *initialization,
     }
     if (json_array_size(list) == 0)
         return 0;
-    json_must(json_object_set_new(config, "chpasswd",
-                                  json_pack("{s:b, s:O}", "expire", 0, "users", list)));
-    json_must(json_object_set_new(config, "ssh_pwauth", json_true()));
+    json_set(config, "chpasswd", json_pack("{s:b, s:O}", "expire", 0, "users", list));
+    json_set(config, "ssh_pwauth", json_true());
     return 0;
 }
 
@@ -131,14 +124,13 @@ repeat_passwords(json_t *config)
         }
         if (!found) {
             found = json_pack("{s:O}", "name", name);
-            json_must(json_array_append_new(users, found));
+            json_add(users, found);
         }
-        json_must(json_object_set(
-            found, strcmp(type, "hash") == 0 ? "hashed_passwd" : "plain_text_passwd",
-            json_object_get(password, "password")));
-        json_must(json_object_set_new(found, "lock_passwd", json_false()));
+        json_set(found, strcmp(type, "hash") == 0 ? "hashed_passwd" : "plain_text_passwd",
+                 json_incref(json_object_get(password, "password")));
+        json_set(found, "lock_passwd", json_false());
         if (json_equal(json_object_get(default_user, "name"), name))
-            json_must(json_object_set_new(default_user, "lock_passwd", json_false()));
+            json_set(default_user, "lock_passwd", json_false());
     }
 }
 
@@ -154,21 +146,19 @@ set_files(json_t *config, const struct initialization *initialization)
         const char *path = initialization->files[i].path;
         const struct part *content = initialization->files[i].content;
         const struct buffer *data = &content->data;
-        size_t length = BASE64_ENCODE_RAW_LENGTH(data->size);
         cleanup_buffer struct buffer encoded = {0};
         json_t *file;
 
         if (content->masked) {
             file = json_pack("{s:s, s:s}", "path", path, "content", data->data);
         } else {
-            base64_encode_raw(buffer_reserve(&encoded, length), data->size,
-                              (const uint8_t *)data->data);
-            file = json_pack("{s:s, s:s, s:s%}", "path", path, "encoding", "b64",
-                             "content", encoded.data, length);
+            base64_encode(&encoded, data->data, data->size, 0);
+            file = json_pack("{s:s, s:s, s:s}", "path", path, "encoding", "b64",
+                             "content", encoded.size > 0 ? encoded.data : "");
         }
-        json_must(json_array_append_new(list, file));
+        json_add(list, file);
     }
-    json_must(json_object_set_new(config, "write_files", list));
+    json_set(config, "write_files", list);
 }
 
 static int
@@ -189,10 +179,9 @@ set_initialization(json_t *config, const struct request *request,
     if (initialization->file_count > 0 && !request->datasource->has_files)
         set_files(config, initialization);
     if (initialization->phone_home)
-        json_must(json_object_set_new(config, "phone_home",
-                                      json_pack("{s:s, s:s, s:i}", "url",
-                                                initialization->phone_home, "post", "all",
-                                                "tries", 10)));
+        json_set(config, "phone_home",
+                 json_pack("{s:s, s:s, s:i}", "url", initialization->phone_home, "post",
+                           "all", "tries", 10));
     return 0;
 }
 
@@ -211,10 +200,10 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     /* A guest that is given keys has no others: everyone who has the image knows the
      * image's. */
     if (keys || renew != INITIALIZATION_UNSAID)
-        json_must(json_object_set_new(config, "ssh_deletekeys",
-                                      json_boolean(keys || renew == INITIALIZATION_YES)));
+        json_set(config, "ssh_deletekeys",
+                 json_boolean(keys || renew == INITIALIZATION_YES));
     if (keys)
-        json_must(json_object_set_new(config, "ssh_keys", ssh_host_keys_to_json(keys)));
+        json_set(config, "ssh_keys", ssh_host_keys_to_json(keys));
     if (json_object_size(config) == 0)
         return 0;
     if (instance_id_covers(id, COVER_USER_DATA)) {

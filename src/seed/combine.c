@@ -81,6 +81,15 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
+static void
+add_text(struct pieces *pieces, const char *text, const char *merge_type)
+{
+    cleanup_buffer struct buffer data = {0};
+
+    buffer_append_string(&data, text);
+    add_piece(pieces, &data, merge_type);
+}
+
 /* Adds the pieces so far to the instance-id. */
 static void
 cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
@@ -161,7 +170,7 @@ append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
         buffer_append_string(buffer, "\n");
         return;
     }
-    base64_append_lines(buffer, data->data, data->size);
+    base64_encode(buffer, data->data, data->size, BASE64_MIME_LINE);
 }
 
 /* Return: whether cloud-init would take the document for a damaged message. */
@@ -269,9 +278,6 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
                     struct instance_id *id, struct failure **failure)
 {
     cleanup_pieces struct pieces pieces = {0};
-    cleanup_buffer struct buffer cache = {0};
-    cleanup_buffer struct buffer machine_id = {0};
-    cleanup_buffer struct buffer reporter = {0};
 
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
@@ -289,14 +295,11 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
     /* cloud-init also reads the setting from the instance's stored vendor-data
      * (helpers.py, ConfigMerger). In user-data, its own schema would reject it. */
     if (request->cache)
-        buffer_append_string(&cache, "#cloud-config\nmanual_cache_clean: true\n");
-    add_piece(&pieces, &cache, APPEND);
+        add_text(&pieces, "#cloud-config\nmanual_cache_clean: true\n", APPEND);
     if (request->new_machine_id)
-        buffer_append(&machine_id, machine_id_script, sizeof(machine_id_script) - 1);
-    add_piece(&pieces, &machine_id, NULL);
+        add_text(&pieces, machine_id_script, NULL);
     if (request_wants_report(request))
-        buffer_append(&reporter, reporter_script, sizeof(reporter_script) - 1);
-    add_piece(&pieces, &reporter, NULL);
+        add_text(&pieces, reporter_script, NULL);
     return combine(buffer, &pieces, failure) < 0
                ? failure_prefix(failure, "<vendor-data>")
                : 0;

@@ -68,7 +68,7 @@ add(struct custom *custom, const char *key, json_t *value, const char *origin,
                            "%s: the value of '%s' is not UTF-8\n"
                            "encode it, as base64 for example",
                            origin, key);
-    json_must(json_object_set(custom->object, key, owned));
+    json_set(custom->object, key, json_incref(owned));
     json_set_string(custom->origins, key, origin);
     if (json_object_size(custom->origins) <= LIMIT_ENTRIES)
         return 0;
@@ -208,7 +208,7 @@ describe(const xmlNode *node, const char *type)
         json_set_string(device, "address", pci);
     if (mac)
         json_set_string(device, "mac", mac);
-    json_must(json_object_set_new(device, "tags", json_pack("[s]", alias + length)));
+    json_set(device, "tags", json_pack("[s]", alias + length));
     return device;
 }
 
@@ -224,7 +224,7 @@ devices_to_json(const struct domain *domain)
             json_t *device = describe(node, kinds[i].type);
 
             if (device)
-                json_must(json_array_append_new(list, device));
+                json_add(list, device);
         }
     }
     return json_array_size(list) > 0 ? steal(list) : NULL;
@@ -301,7 +301,7 @@ add_lines(json_t *list, const struct buffer *data)
     int number = 0;
 
     for (char *key; (key = ssh_key_next(&rest, &number));)
-        json_must(json_array_append_new(list, json_outside_string(key)));
+        json_add(list, json_outside_string(key));
 }
 
 /* Return: all keys, in the order of the request. */
@@ -311,7 +311,7 @@ public_keys(const struct request *request)
     json_t *list = json_array();
 
     for (size_t i = 0; i < request->ssh_key_count; i++)
-        json_must(json_array_append_new(list, json_string(request->ssh_keys[i])));
+        json_add(list, json_string(request->ssh_keys[i]));
     for (const struct part *part = parts_find(&request->parts, PART_SSH_KEYS); part;
          part = parts_next(&request->parts, part)) {
         add_lines(list, &part->data);
@@ -341,11 +341,11 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
     if (request->instance_type)
         json_set_string(object, "instance-type", request->instance_type);
     if (json_array_size(keys) > 0)
-        json_must(json_object_set(object, "public-keys", keys));
+        json_set(object, "public-keys", json_incref(keys));
     if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
         return -1;
     if (json_array_size(keys) > 0 && !json_object_get(object, "public_keys"))
-        json_must(json_object_set(object, "public_keys", keys));
+        json_set(object, "public_keys", json_incref(keys));
     instance_id = instance_id_of(id, object, nocloud_uncovered);
     json_set_string(object, "instance-id", instance_id);
     if (domain_is_os(request->domain, "alpinelinux.org/") &&
@@ -381,29 +381,27 @@ set_references(json_t *object, const struct request *request)
     json_t *devices = devices_to_json(request->domain);
 
     if (devices)
-        json_must(json_object_set_new(object, "devices", devices));
+        json_set(object, "devices", devices);
     if (!request->datasource->has_files)
         return;
     if (request->network && request->network->eni)
-        json_must(json_object_set_new(
-            object, "network_config",
-            json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
+        json_set(object, "network_config",
+                 json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT));
     if (initialization && initialization->file_count > 0) {
         json_t *files = json_array();
 
         for (size_t i = 0; i < initialization->file_count; i++) {
             cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
 
-            json_must(json_array_append_new(
-                files, json_pack("{s:s, s:s}", "path", initialization->files[i].path,
-                                 "content_path", content)));
+            json_add(files, json_pack("{s:s, s:s}", "path", initialization->files[i].path,
+                                      "content_path", content));
         }
-        json_must(json_object_set_new(object, "files", files));
+        json_set(object, "files", files);
     }
     if (password) {
         cleanup_free char *word = part_word(password);
 
-        json_must(json_object_set_new(object, "admin_pass", json_outside_string(word)));
+        json_set(object, "admin_pass", json_outside_string(word));
     }
 }
 
@@ -435,9 +433,9 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
         {
             cleanup_free char *name = xasprintf("%zu", i);
 
-            json_must(json_object_set(named, name, key));
+            json_set(named, name, json_incref(key));
         }
-        json_must(json_object_set_new(object, "public_keys", named));
+        json_set(object, "public_keys", named);
     }
     set_references(object, request);
     if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)

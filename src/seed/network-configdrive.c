@@ -35,6 +35,17 @@ is_ipv6(const char *text)
     return strchr(text, ':');
 }
 
+/* Takes "192.0.2.10/24" apart; both are owned by the caller (free). */
+static void
+split_address(const char *text, char **host, char **netmask)
+{
+    struct address address;
+
+    address_parse_with_prefix(&address, text);
+    *host = address_format(&address);
+    *netmask = address_format_netmask(&address);
+}
+
 /* --- what a ConfigDrive cannot carry ------------------------------------------------ */
 
 static int
@@ -107,27 +118,24 @@ add_network(json_t *networks, const char *link, const char *type)
     json_set_string(network, "id", id);
     json_set_string(network, "link", link);
     json_set_string(network, "type", type);
-    json_must(json_array_append_new(networks, network));
+    json_add(networks, network);
     return network;
 }
 
 static void
 add_route(json_t *routes, const char *to, const char *via, long metric)
 {
-    struct address address;
     cleanup_free char *network = NULL;
     cleanup_free char *netmask = NULL;
     json_t *route = json_object();
 
-    address_parse_with_prefix(&address, to);
-    network = address_format(&address);
-    netmask = address_format_netmask(&address);
+    split_address(to, &network, &netmask);
     json_set_string(route, "network", network);
     json_set_string(route, "netmask", netmask);
     json_set_string(route, "gateway", via);
     if (metric >= 0)
-        json_must(json_object_set_new(route, "metric", json_integer(metric)));
-    json_must(json_array_append_new(routes, route));
+        json_set(route, "metric", json_integer(metric));
+    json_add(routes, route);
 }
 
 /* OpenStack has services, but cloud-init before 23.3 only reads dns_nameservers. */
@@ -135,23 +143,14 @@ static void
 set_dns(json_t *network, const struct nic *nic)
 {
     cleanup_json json_t *services = json_array();
-    cleanup_json json_t *nameservers = json_array();
-    cleanup_json json_t *searches = json_array();
 
-    for (size_t i = 0; i < nic->nameserver_count; i++) {
-        json_must(json_array_append_new(nameservers, json_string(nic->nameservers[i])));
-        json_must(
-            json_array_append_new(services, json_pack("{s:s, s:s}", "type", "dns",
-                                                      "address", nic->nameservers[i])));
-    }
-    for (size_t i = 0; i < nic->search_count; i++)
-        json_must(json_array_append_new(searches, json_string(nic->searches[i])));
-    if (nic->nameserver_count > 0) {
-        json_must(json_object_set(network, "dns_nameservers", nameservers));
-        json_must(json_object_set(network, "services", services));
-    }
-    if (nic->search_count > 0)
-        json_must(json_object_set(network, "dns_search", searches));
+    for (size_t i = 0; i < nic->nameserver_count; i++)
+        json_add(services,
+                 json_pack("{s:s, s:s}", "type", "dns", "address", nic->nameservers[i]));
+    json_set_texts(network, "dns_nameservers", nic->nameservers, nic->nameserver_count);
+    if (nic->nameserver_count > 0)
+        json_set(network, "services", json_incref(services));
+    json_set_texts(network, "dns_search", nic->searches, nic->search_count);
 }
 
 /* Adds the addresses of a family. `dns` is whether name servers have no network yet. */
@@ -171,21 +170,18 @@ add_addresses(json_t *networks, const struct nic *nic, const char *link, bool ip
                       nic->routes[i].metric);
     }
     for (size_t i = 0; i < nic->address_count; i++) {
-        struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
         json_t *network;
 
         if (is_ipv6(nic->addresses[i]) != ipv6)
             continue;
-        address_parse_with_prefix(&address, nic->addresses[i]);
-        host = address_format(&address);
-        netmask = address_format_netmask(&address);
+        split_address(nic->addresses[i], &host, &netmask);
         network = add_network(networks, link, ipv6 ? "ipv6" : "ipv4");
         json_set_string(network, "ip_address", host);
         json_set_string(network, "netmask", netmask);
         if (first && json_array_size(routes) > 0)
-            json_must(json_object_set(network, "routes", routes));
+            json_set(network, "routes", json_incref(routes));
         if (*dns)
             set_dns(network, nic);
         first = false;
@@ -238,15 +234,15 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
     json_t *links = json_array();
     json_t *networks = json_array();
 
-    json_must(json_object_set_new(object, "links", links));
-    json_must(json_object_set_new(object, "networks", networks));
-    json_must(json_object_set_new(object, "services", json_array()));
+    json_set(object, "links", links);
+    json_set(object, "networks", networks);
+    json_set(object, "services", json_array());
     for (size_t i = 0; i < network->nic_count; i++) {
         const struct nic *nic = &network->nics[i];
         cleanup_free char *id = xasprintf("nic%zu", i);
         json_t *link = json_object();
 
-        json_must(json_array_append_new(links, link));
+        json_add(links, link);
         json_set_string(link, "id", id);
         json_set_string(link, "type", "phy");
         /* cloud-init would give the nic that name, so it is written only if nothing else
@@ -256,7 +252,7 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         else
             json_set_string(link, "name", nic->name);
         if (nic->mtu > 0)
-            json_must(json_object_set_new(link, "mtu", json_integer(nic->mtu)));
+            json_set(link, "mtu", json_integer(nic->mtu));
         if (check_nic(nic, failure) < 0 || write_nic(networks, nic, id, failure) < 0)
             return -1;
     }
@@ -310,16 +306,13 @@ append_nic(struct buffer *buffer, const struct nic *nic)
         begin_stanza(buffer, nic, index++, "inet", "manual");
     for (size_t i = 0; i < nic->address_count; i++) {
         const bool ipv6 = is_ipv6(nic->addresses[i]);
-        struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
 
-        address_parse_with_prefix(&address, nic->addresses[i]);
-        host = address_format(&address);
-        netmask =
-            ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
+        split_address(nic->addresses[i], &host, &netmask);
         begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        buffer_printf(buffer, "    address %s\n    netmask %s\n", host, netmask);
+        buffer_printf(buffer, "    address %s\n    netmask %s\n", host,
+                      ipv6 ? strchr(nic->addresses[i], '/') + 1 : netmask);
         append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
         gateways[ipv6] = NULL;
         if (i == 0)
@@ -398,16 +391,15 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
 static bool
 is_link(const json_t *links, const json_t *id)
 {
-    bool found = false;
     size_t index;
     json_t *link;
 
     json_array_foreach((json_t *)links, index, link)
     {
-        found = found || (json_is_string(id) &&
-                          json_equal(json_object_get(link, "id"), (json_t *)id));
+        if (json_is_string(id) && json_equal(json_object_get(link, "id"), (json_t *)id))
+            return true;
     }
-    return found;
+    return false;
 }
 
 /* Bonds and VLANs are above other links, and the guest itself assigns their addresses.

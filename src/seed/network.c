@@ -58,24 +58,6 @@ network_config_check(const char *data, size_t size, struct failure **failure)
 }
 
 static void
-set_list(json_t *object, const char *key, char *const *list, size_t count)
-{
-    json_t *json = json_array();
-
-    for (size_t i = 0; i < count; i++)
-        json_must(json_array_append_new(json, json_string(list[i])));
-    if (count > 0)
-        json_must(json_object_set(object, key, json));
-    json_decref(json);
-}
-
-static void
-set_boolean(json_t *object, const char *key, bool value)
-{
-    json_must(json_object_set_new(object, key, json_boolean(value)));
-}
-
-static void
 add_route(json_t *routes, const char *to, const char *via, bool on_link, long metric)
 {
     json_t *route = json_object();
@@ -83,10 +65,10 @@ add_route(json_t *routes, const char *to, const char *via, bool on_link, long me
     json_set_string(route, "to", to);
     json_set_string(route, "via", via);
     if (on_link)
-        set_boolean(route, "on-link", true);
+        json_set(route, "on-link", json_true());
     if (metric >= 0)
-        json_must(json_object_set_new(route, "metric", json_integer(metric)));
-    json_must(json_array_append_new(routes, route));
+        json_set(route, "metric", json_integer(metric));
+    json_add(routes, route);
 }
 
 static json_t *
@@ -98,21 +80,20 @@ ethernet(const struct nic *nic, bool of_interfaces)
 
     /* With set-name, the guest would wait for the nic and fail if it is missing. */
     if (nic->mac)
-        json_must(json_object_set_new(object, "match",
-                                      json_pack("{s:s}", "macaddress", nic->mac)));
-    set_boolean(object, "dhcp4", nic->dhcp4);
+        json_set(object, "match", json_pack("{s:s}", "macaddress", nic->mac));
+    json_set(object, "dhcp4", json_boolean(nic->dhcp4));
     /* A clone has its own MAC. systemd-networkd's default identifier depends on
      * /etc/machine-id, which a cloned disk has from its original. */
     if (of_interfaces && nic->mac && nic->dhcp4)
         json_set_string(object, "dhcp-identifier", "mac");
-    set_boolean(object, "dhcp6", nic->dhcp6);
+    json_set(object, "dhcp6", json_boolean(nic->dhcp6));
     if (nic->accept_ra != ACCEPT_RA_UNSAID)
-        set_boolean(object, "accept-ra", nic->accept_ra == ACCEPT_RA_YES);
+        json_set(object, "accept-ra", json_boolean(nic->accept_ra == ACCEPT_RA_YES));
     if (nic->optional)
-        set_boolean(object, "optional", true);
+        json_set(object, "optional", json_true());
     if (nic->mtu > 0)
-        json_must(json_object_set_new(object, "mtu", json_integer(nic->mtu)));
-    set_list(object, "addresses", nic->addresses, nic->address_count);
+        json_set(object, "mtu", json_integer(nic->mtu));
+    json_set_texts(object, "addresses", nic->addresses, nic->address_count);
     /* Except with netplan, "default" makes cloud-init before 25.3 fail. netplan needs
      * on-link for a gateway of another network, NetworkManager does not, and the other
      * renderers ignore it. */
@@ -125,11 +106,11 @@ ethernet(const struct nic *nic, bool of_interfaces)
         add_route(routes, nic->routes[i].to, nic->routes[i].via, false,
                   nic->routes[i].metric);
     if (json_array_size(routes) > 0)
-        json_must(json_object_set(object, "routes", routes));
-    set_list(nameservers, "addresses", nic->nameservers, nic->nameserver_count);
-    set_list(nameservers, "search", nic->searches, nic->search_count);
+        json_set(object, "routes", json_incref(routes));
+    json_set_texts(nameservers, "addresses", nic->nameservers, nic->nameserver_count);
+    json_set_texts(nameservers, "search", nic->searches, nic->search_count);
     if (json_object_size(nameservers) > 0)
-        json_must(json_object_set(object, "nameservers", nameservers));
+        json_set(object, "nameservers", json_incref(nameservers));
     return object;
 }
 
@@ -143,9 +124,8 @@ network_write_v2(struct buffer *buffer, const struct network *network)
         const struct nic *nic = &network->nics[i];
         cleanup_free char *id = nic->name ? xstrdup(nic->name) : xasprintf("nic%zu", i);
 
-        json_must(
-            json_object_set_new(ethernets, id, ethernet(nic, network->of_interfaces)));
+        json_set(ethernets, id, ethernet(nic, network->of_interfaces));
     }
-    json_must(json_object_set_new(object, "ethernets", ethernets));
+    json_set(object, "ethernets", ethernets);
     json_append(buffer, object);
 }

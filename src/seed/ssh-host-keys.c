@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <nettle/base64.h>
 #include <nettle/eddsa.h>
 
 #include "base/json.h"
@@ -191,8 +190,7 @@ ssh_host_keys_to_json(const struct part *part)
         /* A masked part does not have the names. */
         if (parse_name(&name, entry->key))
             key = xasprintf("%s_%s", name.type->name, name.role->word);
-        json_must(json_object_set_new(object, key ? key : entry->key,
-                                      json_outside_string(text)));
+        json_set(object, key ? key : entry->key, json_outside_string(text));
     }
     return object;
 }
@@ -259,15 +257,7 @@ openssh_key_append(struct buffer *buffer, const uint8_t secret[OPENSSH_SECRET_SI
     put_number(&file, strlen("virt-seed"));
     put(&file, "virt-seed\1\2\3\4");
     put(buffer, BEGIN);
-    for (size_t at = 0; at < file.size; at += LINE_BYTES) {
-        size_t size = file.size - at < LINE_BYTES ? file.size - at : LINE_BYTES;
-        size_t length = BASE64_ENCODE_RAW_LENGTH(size);
-
-        base64_encode_raw(buffer_reserve(buffer, length), size,
-                          (const uint8_t *)file.data + at);
-        buffer->size += length;
-        put(buffer, "\n");
-    }
+    base64_encode(buffer, file.data, file.size, LINE_BYTES);
     put(buffer, END "\n");
 }
 
@@ -291,7 +281,7 @@ openssh_key_public(const char *text)
     const size_t head = sizeof(HEAD) - 1;
     cleanup_buffer struct buffer base64 = {0};
     cleanup_buffer struct buffer file = {0};
-    cleanup_free char *encoded = NULL;
+    cleanup_buffer struct buffer encoded = {0};
     const char *end = strstr(text, END);
     const char *key, *type;
     size_t size, length;
@@ -300,7 +290,7 @@ openssh_key_public(const char *text)
         return NULL;
     text += strlen(BEGIN);
     buffer_append(&base64, text, (size_t)(end - text));
-    if (base64_append(&file, base64.data) < 0 || file.size < head ||
+    if (base64_decode(&file, base64.data) < 0 || file.size < head ||
         memcmp(file.data, HEAD, head) != 0)
         return NULL;
     key = take_string(file.data + head, file.size - head, &size);
@@ -311,9 +301,8 @@ openssh_key_public(const char *text)
         if (type[i] <= ' ' || type[i] >= 0x7f)
             return NULL;
     }
-    encoded = xcalloc(1, BASE64_ENCODE_RAW_LENGTH(size) + 1);
-    base64_encode_raw(encoded, size, (const uint8_t *)key);
-    return xasprintf("%.*s %s", (int)length, type, encoded);
+    base64_encode(&encoded, key, size, 0);
+    return xasprintf("%.*s %s", (int)length, type, encoded.data);
 }
 
 /* --- what others know the guest by ------------------------------------------------ */

@@ -165,17 +165,6 @@ is_windows(const struct header *header, const char *data, size_t size)
            (data[length - 1] == '>' || isspace((unsigned char)data[length]));
 }
 
-static const struct header *
-find_header(const char *data, size_t size)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-        if (headers[i].kind == KIND_WINDOWS ? is_windows(&headers[i], data, size)
-                                            : begins_with(data, size, headers[i].text))
-            return &headers[i];
-    }
-    return NULL;
-}
-
 static size_t
 leading_space(const char *data, size_t size)
 {
@@ -186,15 +175,31 @@ leading_space(const char *data, size_t size)
     return length;
 }
 
+/* Return: the header after white space, whose length it sets, or NULL. */
+static const struct header *
+find_header(const char *data, size_t size, size_t *space)
+{
+    *space = leading_space(data, size);
+    if (*space == size)
+        return NULL;
+    data += *space;
+    size -= *space;
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+        if (headers[i].kind == KIND_WINDOWS ? is_windows(&headers[i], data, size)
+                                            : begins_with(data, size, headers[i].text))
+            return &headers[i];
+    }
+    return NULL;
+}
+
 const char *
 user_data_kind(const char *data, size_t size)
 {
-    size_t space = leading_space(data, size);
-    const struct header *header;
+    size_t space;
+    const struct header *header = find_header(data, size, &space);
 
     if (space == size)
         return "nothing";
-    header = find_header(data + space, size - space);
     if (gzip_is(data, size))
         return "gzip";
     if (is_mime(data, size))
@@ -207,12 +212,13 @@ user_data_is_empty(const char *data, size_t size)
 {
     const char *end, *line;
     const struct header *header;
+    size_t space;
 
     if (size == 0)
         return true;
+    header = find_header(data, size, &space);
     end = data + size;
-    line = data + leading_space(data, size);
-    header = find_header(line, (size_t)(end - line));
+    line = data + space;
     if (header && header->kind == KIND_CLOUD_CONFIG) {
         while (line < end && *line == '#') {
             line = memchr(line, '\n', (size_t)(end - line)) ?: end;
@@ -225,8 +231,8 @@ user_data_is_empty(const char *data, size_t size)
 const char *
 user_data_type(const char *data, size_t size)
 {
-    const size_t space = leading_space(data, size);
-    const struct header *header = find_header(data + space, size - space);
+    size_t space;
+    const struct header *header = find_header(data, size, &space);
 
     return header ? header->type : "text/plain";
 }
@@ -240,8 +246,8 @@ check_template(const char *data, size_t size, struct failure **failure)
     const char *end = memchr(data, '\n', size);
     const char *line = end ? end : data + size;
     const size_t rest = size - (size_t)(line - data);
-    const size_t space = leading_space(line, rest);
-    const struct header *header = find_header(line + space, rest - space);
+    size_t space;
+    const struct header *header = find_header(line, rest, &space);
 
     if (space == rest || line[space] == '{' ||
         (header &&
@@ -252,15 +258,6 @@ check_template(const char *data, size_t size, struct failure **failure)
                        "is a template without a header of its own, and would be "
                        "ignored\n"
                        "let '#cloud-config' or '#!' follow on the second line");
-}
-
-static int
-fail_space(const struct header *header, struct failure **failure)
-{
-    return failure_set(failure, FAILURE_USER_DATA,
-                       "has white space before '%s'\n"
-                       "let it begin in the first column of the first line",
-                       header->text);
 }
 
 static bool
@@ -343,8 +340,8 @@ check_include(const char *data, size_t size, struct failure **failure)
 static int
 check_plain(const char *data, size_t size, bool windows, struct failure **failure)
 {
-    size_t space = leading_space(data, size);
-    const struct header *header;
+    size_t space;
+    const struct header *header = find_header(data, size, &space);
     bool mime;
 
     if (!utf8_is_valid(data, size))
@@ -353,7 +350,6 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                            "save it as UTF-8, or fetch binary data in the guest");
     if (space == size)
         return 0;
-    header = find_header(data + space, size - space);
     mime = is_mime(data, size);
     if (mime && !header) {
         for (size_t i = 0; i < size; i++) {
@@ -389,11 +385,8 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
         return check_archive(data, size, failure);
     case KIND_INCLUDE:
         return check_include(data, size, failure);
-    case KIND_FIRST_LINE:
-        return space == 0 ? 0 : fail_space(header, failure);
-    case KIND_TEMPLATE:
-        return space == 0 ? check_template(data, size, failure)
-                          : fail_space(header, failure);
+    case KIND_OTHER:
+        return 0;
     case KIND_WINDOWS:
         if (!windows)
             return failure_set(failure, FAILURE_USER_DATA,
@@ -401,11 +394,17 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                                "ConfigDrive\n"
                                "set datasource=\"configdrive\" for Windows",
                                header->text);
-        return space == 0 ? 0 : fail_space(header, failure);
-    case KIND_OTHER:
+        break;
+    case KIND_FIRST_LINE:
+    case KIND_TEMPLATE:
         break;
     }
-    return 0;
+    if (space > 0)
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "has white space before '%s'\n"
+                           "let it begin in the first column of the first line",
+                           header->text);
+    return header->kind == KIND_TEMPLATE ? check_template(data, size, failure) : 0;
 }
 
 int

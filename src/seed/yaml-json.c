@@ -96,7 +96,7 @@ load_mapping(const struct yaml_node *node, enum yaml_shape shape,
         value = load_node(item->value, shape, failure);
         if (!value)
             return NULL;
-        json_must(json_object_set_new(object, key->text, value));
+        json_set(object, key->text, value);
     }
     json_must(json_object_update_missing(object, merged));
     return steal(object);
@@ -118,7 +118,7 @@ load_node(const struct yaml_node *node, enum yaml_shape shape,
 
         if (!value)
             return NULL;
-        json_must(json_array_append_new(array, value));
+        json_add(array, value);
     }
     return steal(array);
 }

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,9 @@
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-/* --- integers --------------------------------------------------------------------- */
+#define DIGITS "0123456789"
 
-enum number {
-    NUMBER_NONE, /* the text is not a number */
-    NUMBER_READ,
-    NUMBER_WITHOUT_DIGITS, /* "0x_": it looks like one, and PyYAML fails on it */
-    NUMBER_HUGE,
-};
+/* --- numbers ---------------------------------------------------------------------- */
 
 static const char *
 skip_sign(const char *text)
@@ -34,39 +30,11 @@ skip_sign(const char *text)
     return text + (*text == '-' || *text == '+');
 }
 
-/* Reads all of the text, and ignores underscores. */
-static enum number
-read_digits(const char *text, unsigned int base, uint64_t *number)
-{
-    bool any = false, overflow = false;
-
-    *number = 0;
-    for (; *text; text++) {
-        unsigned int digit;
-
-        if (*text == '_')
-            continue;
-        if (!isxdigit((unsigned char)*text))
-            return NUMBER_NONE;
-        digit = isdigit((unsigned char)*text)
-                    ? (unsigned int)(*text - '0')
-                    : (unsigned int)(tolower((unsigned char)*text) - 'a' + 10);
-        if (digit >= base)
-            return NUMBER_NONE;
-        any = true;
-        overflow = overflow || __builtin_mul_overflow(*number, base, number) ||
-                   __builtin_add_overflow(*number, digit, number);
-    }
-    if (!any)
-        return NUMBER_WITHOUT_DIGITS;
-    return overflow ? NUMBER_HUGE : NUMBER_READ;
-}
-
 /* Return: the length of "[0-9][0-9_]*" at the beginning of the text, or 0. */
 static size_t
 count_decimal(const char *text)
 {
-    return isdigit((unsigned char)*text) ? strspn(text, "0123456789_") : 0;
+    return isdigit((unsigned char)*text) ? strspn(text, DIGITS "_") : 0;
 }
 
 /* Return: the length of "(:[0-5]?[0-9])+" at the beginning of the text, or 0. */
@@ -83,86 +51,89 @@ count_sixties(const char *text)
     return length;
 }
 
-/* "3:25:45" is 12345. */
-static enum number
-read_sixties(const char *text, uint64_t *number)
+/* Return: the text without them, owned by the caller (free). */
+static char *
+remove_underscores(const char *text)
 {
-    bool overflow = false;
-    uint64_t part = 0;
+    char *copy = xstrdup(text);
+    char *end = copy;
 
-    *number = 0;
-    for (;; text++) {
-        if (isdigit((unsigned char)*text)) {
-            overflow = overflow || __builtin_mul_overflow(part, 10, &part) ||
-                       __builtin_add_overflow(part, (uint64_t)(*text - '0'), &part);
-        } else if (*text != '_') {
-            overflow = overflow || __builtin_mul_overflow(*number, 60, number) ||
-                       __builtin_add_overflow(*number, part, number);
-            part = 0;
-            if (!*text)
-                return overflow ? NUMBER_HUGE : NUMBER_READ;
-        }
+    for (; *text; text++) {
+        if (*text != '_')
+            *end++ = *text;
     }
+    *end = '\0';
+    return copy;
 }
 
-static enum number
-read_integer(struct yaml_node *node)
+/* "1_000", "0x1F", "0b11", "017", and "3:25:45", which is 12345. Return: whether it is an
+ * integer; PyYAML has a problem with some. */
+static bool
+read_integer(struct yaml_node *node, const char **problem)
 {
     const char *text = skip_sign(node->text);
-    const size_t length = count_decimal(text);
-    uint64_t magnitude = 0;
-    enum number result = NUMBER_NONE;
+    const char *allowed = DIGITS "_";
+    cleanup_free char *digits = NULL;
+    bool overflow = false;
+    uint64_t number = 0;
+    int base = 10;
+    size_t length;
+    char *rest;
 
-    if (text[0] == '0' && text[1] == 'b' && text[2])
-        result = read_digits(text + 2, 2, &magnitude);
-    else if (text[0] == '0' && text[1] == 'x' && text[2])
-        result = read_digits(text + 2, 16, &magnitude);
-    else if (text[0] == '0')
-        result = read_digits(text, 8, &magnitude);
-    else if (length > 0 && text[length] == ':' &&
-             !text[length + count_sixties(text + length)])
-        result = read_sixties(text, &magnitude);
-    else if (length > 0)
-        result = read_digits(text, 10, &magnitude);
-    node->huge =
-        result == NUMBER_HUGE || (result == NUMBER_READ && magnitude > INT64_MAX);
-    if (result == NUMBER_READ && !node->huge)
-        node->value.integer =
-            *node->text == '-' ? -(int64_t)magnitude : (int64_t)magnitude;
-    return result;
+    if (text[0] == '0' && text[1] == 'b' && text[2]) {
+        base = 2;
+        allowed = "01_";
+        text += 2;
+    } else if (text[0] == '0' && text[1] == 'x' && text[2]) {
+        base = 16;
+        allowed = DIGITS "abcdefABCDEF_";
+        text += 2;
+    } else if (text[0] == '0') {
+        base = 8;
+        allowed = "01234567_";
+    } else if (!isdigit((unsigned char)*text)) {
+        return false;
+    }
+    length = strspn(text, allowed);
+    if (text[length + (base == 10 ? count_sixties(text + length) : 0)])
+        return false;
+    node->type = YAML_INTEGER;
+    rest = digits = remove_underscores(text);
+    if (!*digits)
+        *problem = "a number has no digits";
+    else if (node->length > LIMIT_YAML_NUMBER)
+        *problem = "a number has too many digits";
+    errno = 0;
+    for (;; rest++) {
+        overflow = __builtin_mul_overflow(number, 60, &number) || overflow;
+        overflow = __builtin_add_overflow(number, strtoull(rest, &rest, base), &number) ||
+                   overflow;
+        if (!*rest)
+            break;
+    }
+    node->huge = overflow || errno != 0 || number > INT64_MAX;
+    if (!node->huge)
+        node->value.integer = *node->text == '-' ? -(int64_t)number : (int64_t)number;
+    return true;
 }
 
-/* --- floats ----------------------------------------------------------------------- */
-
+/* "1.5", ".5" but not "+.5", "1.5e+3" but not "1.5e3", "190:20:30.15". */
 static bool
 is_decimal_float(const char *text)
 {
-    const char *digits = skip_sign(text);
-    size_t length = count_decimal(digits);
+    const char *at = skip_sign(text);
+    const size_t whole = count_decimal(at);
+    const size_t sixties = whole > 0 ? count_sixties(at + whole) : 0;
 
-    if (digits[length] != '.')
+    if (at[whole + sixties] != '.' ||
+        (whole == 0 && (at > text || count_decimal(at + 1) == 0)))
         return false;
-    /* "+.5" is text. */
-    if (length == 0 && (digits > text || count_decimal(digits + 1) == 0))
-        return false;
-    digits += length + 1;
-    digits += strspn(digits, "0123456789_");
-    if (!*digits)
-        return true;
-    return (*digits == 'e' || *digits == 'E') && (digits[1] == '-' || digits[1] == '+') &&
-           digits[2] && !digits[2 + strspn(digits + 2, "0123456789")];
-}
-
-static bool
-is_sixties_float(const char *text)
-{
-    size_t length, sixties;
-
-    text = skip_sign(text);
-    length = count_decimal(text);
-    sixties = length > 0 ? count_sixties(text + length) : 0;
-    text += length + sixties;
-    return sixties > 0 && *text == '.' && !text[1 + strspn(text + 1, "0123456789_")];
+    at += whole + sixties + 1;
+    at += strspn(at, DIGITS "_");
+    if (sixties == 0 && (*at == 'e' || *at == 'E') && (at[1] == '-' || at[1] == '+') &&
+        at[2])
+        at += 2 + strspn(at + 2, DIGITS);
+    return !*at;
 }
 
 static bool
@@ -172,25 +143,19 @@ read_float(struct yaml_node *node)
     static const char *const none[] = {".nan", ".NaN", ".NAN"};
     const char *text = node->text;
     cleanup_free char *digits = NULL;
-    size_t length = 0;
     double base = 1, sum = 0;
 
-    node->type = YAML_FLOAT;
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(text, none[i]) == 0 || strcmp(skip_sign(text), endless[i]) == 0) {
-            node->value.real = strcmp(text, none[i]) == 0 ? NAN : INFINITY;
-            return true;
-        }
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+        if (strcmp(skip_sign(text), endless[i]) == 0)
+            sum = INFINITY;
+        else if (strcmp(text, none[i]) == 0)
+            sum = NAN;
     }
-    if (!is_decimal_float(text) && !is_sixties_float(text))
+    if (sum == 0 && !is_decimal_float(text))
         return false;
-    digits = xstrdup(skip_sign(text));
-    for (const char *at = digits; *at; at++) {
-        if (*at != '_')
-            digits[length++] = *at;
-    }
-    digits[length] = '\0';
-    /* "190:20:30.15": like PyYAML, adds the last part first, for the same rounding. */
+    node->type = YAML_FLOAT;
+    digits = remove_underscores(skip_sign(text));
+    /* Like PyYAML, adds the last part of "190:20:30.15" first, for the same rounding. */
     for (char *colon; (colon = strrchr(digits, ':')); base *= 60) {
         sum += strtod(colon + 1, NULL) * base;
         *colon = '\0';
@@ -221,15 +186,15 @@ take(const char *text, char expected)
     return text && *text == expected ? text + 1 : NULL;
 }
 
-/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms.
- * Return: whether it is one; `possible` says whether there can be such a date. */
+/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms. Return: whether it is
+ * one; Python has a problem with one that does not exist. */
 static bool
-read_timestamp(const char *text, bool *possible)
+read_timestamp(struct yaml_node *node, const char **problem)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year, month, day, hour = 0, minute = 0, second = 0, zone_hour = 0,
                           zone_minute = 0;
-    const char *at = take(take_digits(text, 4, 4, &year), '-');
+    const char *at = take(take_digits(node->text, 4, 4, &year), '-');
     bool leap;
 
     at = take_digits(take(take_digits(at, 1, 2, &month), '-'), 1, 2, &day);
@@ -243,7 +208,7 @@ read_timestamp(const char *text, bool *possible)
         at = take(take_digits(at + (space > 0 ? space : 1), 1, 2, &hour), ':');
         at = take_digits(take(take_digits(at, 2, 2, &minute), ':'), 2, 2, &second);
         if (at && *at == '.')
-            at += 1 + strspn(at + 1, "0123456789");
+            at += 1 + strspn(at + 1, DIGITS);
         if (!at)
             return false;
         at += strspn(at, " \t");
@@ -256,13 +221,15 @@ read_timestamp(const char *text, bool *possible)
         }
         if (!at || *at)
             return false;
-    } else if (strlen(text) != strlen("2001-12-14")) {
+    } else if (node->length != strlen("2001-12-14")) {
         return false;
     }
     leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    *possible = year > 0 && month >= 1 && month <= 12 && day >= 1 &&
-                day <= days[month - 1] + (month == 2 && leap) && hour < 24 &&
-                minute < 60 && second < 60 && zone_hour * 60 + zone_minute < 24 * 60;
+    if (year == 0 || month < 1 || month > 12 || day < 1 ||
+        day > days[month - 1] + (month == 2 && leap) || hour >= 24 || minute >= 60 ||
+        second >= 60 || zone_hour * 60 + zone_minute >= 24 * 60)
+        *problem = "a date or time does not exist";
+    node->type = YAML_TIMESTAMP;
     return true;
 }
 
@@ -288,37 +255,15 @@ static const struct word {
 };
 
 static const char *
-resolve_number(struct yaml_node *node)
-{
-    bool possible;
-
-    switch (read_integer(node)) {
-    case NUMBER_READ:
-    case NUMBER_HUGE:
-        node->type = YAML_INTEGER;
-        return node->length > LIMIT_YAML_NUMBER ? "a number has too many digits" : NULL;
-    case NUMBER_WITHOUT_DIGITS:
-        return "a number has no digits";
-    case NUMBER_NONE:
-        break;
-    }
-    if (read_float(node))
-        return NULL;
-    node->type = YAML_TEXT;
-    if (!read_timestamp(node->text, &possible))
-        return NULL;
-    node->type = YAML_TIMESTAMP;
-    return possible ? NULL : "a date or time does not exist";
-}
-
-static const char *
 resolve_plain(struct yaml_node *node, bool is_key)
 {
     const char *text = node->text;
+    const char *problem = NULL;
 
-    if (isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.')
-        return resolve_number(node);
-    if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
+    if (isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.') {
+        if (!read_integer(node, &problem) && !read_float(node))
+            read_timestamp(node, &problem);
+    } else if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
             if (*words[i].text != *text || strcmp(words[i].text, text) != 0)
                 continue;
@@ -331,7 +276,7 @@ resolve_plain(struct yaml_node *node, bool is_key)
     } else if (node->length == 1 && *text == '=' && !is_key) {
         return "'=' is used as a value";
     }
-    return NULL;
+    return problem;
 }
 
 /* --- tags ------------------------------------------------------------------------- */
@@ -364,12 +309,12 @@ resolve_tagged(struct yaml_node *node, const struct tag *tag)
         cleanup_buffer struct buffer bytes = {0};
 
         node->type = YAML_BINARY;
-        return base64_append(&bytes, node->text) < 0 ? problem : NULL;
+        return base64_decode(&bytes, node->text) < 0 ? problem : NULL;
     }
     if (resolve_plain(node, false))
         return problem;
     if (tag->type == YAML_FLOAT && node->type == YAML_INTEGER &&
-        count_decimal(digits) > 0 && !digits[strspn(digits, "0123456789")]) {
+        count_decimal(digits) > 0 && !digits[strspn(digits, DIGITS)]) {
         node->type = YAML_FLOAT;
         node->value.real = strtod(node->text, NULL);
     }

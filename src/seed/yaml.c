@@ -7,11 +7,10 @@
  * item after reading it, unless an anchor is in it.
  *
  * libyaml accepts more than PyYAML does, such as tabs between words, of which its events
- * do not tell. So the text between the scalars is checked, too.
+ * do not tell. So the text between the scalars is checked, too (seed/yaml-blanks.c).
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,12 +54,7 @@ struct reader {
     /* So far, with aliases expanded. */
     size_t nodes;
     size_t bytes;
-    /* The data after the last scalar, if they may have a blank that PyYAML rejects. libyaml
-     * counts characters. */
-    const char *rest;
-    const char *end;
-    size_t index;
-    const char *data;
+    struct yaml_blanks blanks;
     size_t colon; /* the index of one that only libyaml rejects, or 0 */
 };
 
@@ -113,119 +107,6 @@ line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* --- blanks ----------------------------------------------------------------------- */
-
-/* Return: whether the data may have a blank that PyYAML rejects. Most documents have
- * none. */
-static bool
-is_suspect(const char *data, size_t size)
-{
-    const char *end = data + size;
-
-    if (memchr(data, '\t', size) || memchr(data, (unsigned char)BYTE_ORDER_MARK[0], size))
-        return true;
-    for (const char *hash = memchr(data, '#', size); hash;
-         hash = memchr(hash + 1, '#', (size_t)(end - hash - 1))) {
-        if (hash > data && strchr("|>+-0123456789", hash[-1]))
-            return true;
-    }
-    return false;
-}
-
-/* Moves to the character with that index. Return: the text before it. */
-static const char *
-move_to(struct reader *reader, size_t index)
-{
-    const char *start = reader->rest;
-
-    while (reader->index < index && reader->rest < reader->end) {
-        reader->rest++;
-        while (reader->rest < reader->end &&
-               ((unsigned char)*reader->rest & 0xc0) == 0x80)
-            reader->rest++;
-        reader->index++;
-    }
-    return start;
-}
-
-/* Return: the first tab or byte order mark that is not in a comment, or NULL. */
-static const char *
-find_in_blanks(const char *text, const char *end)
-{
-    bool comment = false;
-
-    for (; text < end; text++) {
-        if (!comment && (*text == '\t' || *text == BYTE_ORDER_MARK[0]))
-            return text;
-        comment = *text != '\n' && *text != '\r' && (comment || *text == '#');
-    }
-    return NULL;
-}
-
-/* Return: the beginning of the scalar, after its tag and anchor. */
-static const char *
-skip_properties(const char *text, const char *end)
-{
-    while (text < end && (*text == '!' || *text == '&')) {
-        while (text < end && !isspace((unsigned char)*text))
-            text++;
-        while (text < end && (isspace((unsigned char)*text) || *text == '#')) {
-            if (*text == '#')
-                text = memchr(text, '\n', (size_t)(end - text)) ?: end - 1;
-            text++;
-        }
-    }
-    return text;
-}
-
-/* PyYAML accepts any blank in quotes and in the lines of a block. */
-static const char *
-find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
-{
-    const char *content = skip_properties(text, end);
-    const char *found = find_in_blanks(text, content);
-
-    if (found)
-        return found;
-    if (style == YAML_PLAIN_SCALAR_STYLE)
-        return memchr(content, '\t', (size_t)(end - content));
-    if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE)
-        return NULL;
-    /* '|' or '>' and its indicators must be followed by a blank or the end of the line. */
-    text = content;
-    while (content < end && !strchr(" #\n\r", *content))
-        content++;
-    if (content < end && *content == '#')
-        return content;
-    while (content < end && *content != '\n' && *content != '\r')
-        content++;
-    return find_in_blanks(text, content);
-}
-
-/* Refuses what libyaml accepts as a blank and PyYAML does not, up to the end of the
- * scalar: a tab, a byte order mark, a comment right after '|' or '>'. */
-static int
-check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **failure)
-{
-    const char *start = move_to(reader, event->start_mark.index);
-    const char *found = find_in_blanks(start, reader->rest);
-    int line = 1;
-
-    if (!found && event->type == YAML_SCALAR_EVENT) {
-        start = move_to(reader, event->end_mark.index);
-        found = find_in_scalar(event->data.scalar.style, start, reader->rest);
-    }
-    if (!found)
-        return 0;
-    for (const char *at = reader->data; at < found; at++)
-        line += *at == '\n';
-    return yaml_fail(line, FAILURE_YAML,
-                     *found == '\t'  ? "a tab between words"
-                     : *found == '#' ? "a comment touches the '|' or '>' before it"
-                                     : "a byte order mark is not at the beginning",
-                     "the guest's parser takes only spaces there", failure);
-}
-
 /* --- events ----------------------------------------------------------------------- */
 
 /* Deletes the event before it. */
@@ -236,10 +117,7 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
 
     yaml_event_delete(event);
     if (yaml_parser_parse(&reader->parser, event))
-        return reader->rest && (event->type == YAML_SCALAR_EVENT ||
-                                event->type == YAML_STREAM_END_EVENT)
-                   ? check_blanks(reader, event, failure)
-                   : 0;
+        return yaml_blanks_check(&reader->blanks, event, failure);
     if (parser->error == YAML_READER_ERROR)
         return failure_set(failure, FAILURE_YAML,
                            "not YAML at byte %zu: %s\nsave it as UTF-8 text",
@@ -374,35 +252,19 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     return item;
 }
 
-/* What Python can compare with each other. */
-enum key_group {
+/* What Python can compare with each other, in the keys of a mapping. */
+static const enum key_group {
     KEYS_NONE,
     KEYS_TEXT,
     KEYS_NUMBER,
     KEYS_NULL,
     KEYS_OTHER, /* not even alone: JSON has no such keys */
+} key_groups[] = {
+    [YAML_MERGE] = KEYS_NONE,      [YAML_TEXT] = KEYS_TEXT,
+    [YAML_BOOLEAN] = KEYS_NUMBER,  [YAML_INTEGER] = KEYS_NUMBER,
+    [YAML_FLOAT] = KEYS_NUMBER,    [YAML_NULL] = KEYS_NULL,
+    [YAML_TIMESTAMP] = KEYS_OTHER, [YAML_BINARY] = KEYS_OTHER,
 };
-
-static enum key_group
-key_group(const struct yaml_node *key)
-{
-    switch (key->type) {
-    case YAML_MERGE:
-        return KEYS_NONE;
-    case YAML_TEXT:
-        return KEYS_TEXT;
-    case YAML_BOOLEAN:
-    case YAML_INTEGER:
-    case YAML_FLOAT:
-        return KEYS_NUMBER;
-    case YAML_NULL:
-        return KEYS_NULL;
-    case YAML_TIMESTAMP:
-    case YAML_BINARY:
-        break;
-    }
-    return KEYS_OTHER;
-}
 
 /* From 23.4 on, cloud-init writes its configuration as JSON with sorted keys, and stops if
  * Python cannot compare them: text with 'on' or 'no', which are booleans, or with numbers.
@@ -410,17 +272,16 @@ key_group(const struct yaml_node *key)
 static int
 check_key(enum key_group *group, const struct yaml_node *key, struct failure **failure)
 {
-    const enum key_group own = key_group(key);
+    const enum key_group own = key_groups[key->type];
 
-    if (own == KEYS_NONE)
-        return 0;
-    if (own != KEYS_OTHER && (*group == KEYS_NONE || *group == own)) {
+    if (own == KEYS_OTHER || (own != KEYS_NONE && *group != KEYS_NONE && *group != own))
+        return yaml_fail(
+            key->line, FAILURE_YAML,
+            "keys of different types, such as text and a number, in one mapping",
+            "put keys such as 'on', 'no', '1' or a date in quotes", failure);
+    if (own != KEYS_NONE)
         *group = own;
-        return 0;
-    }
-    return yaml_fail(key->line, FAILURE_YAML,
-                     "keys of different types, such as text and a number, in one mapping",
-                     "put keys such as 'on', 'no', '1' or a date in quotes", failure);
+    return 0;
 }
 
 static int
@@ -529,9 +390,9 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
 /* --- documents -------------------------------------------------------------------- */
 
 static int
-read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
-               struct failure **failure)
+read_documents(struct reader *reader, enum yaml_shape shape, struct failure **failure)
 {
+    struct yaml *yaml = reader->yaml;
     struct yaml_node *stream = allocate(reader, sizeof(*stream));
     const struct yaml_item **end = &stream->items;
     cleanup_event yaml_event_t event = {0};
@@ -579,50 +440,15 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
     }
 }
 
-/* Sets `colon` as in the reader. */
-static int
-read_once(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          bool keep, size_t *colon, struct failure **failure)
-{
-    struct reader reader = {
-        .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
-    int result, directives = 0;
-
-    reader.data = data;
-    reader.end = data + size;
-    /* libyaml compares each %TAG directive with all before it, which takes long if there
-     * are many. */
-    for (const char *at = data; (at = memchr(at, '%', (size_t)(reader.end - at))); at++)
-        directives += at == data || at[-1] == '\n' || at[-1] == '\r';
-    if (directives > LIMIT_YAML_DIRECTIVES)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "more than %d lines begin with '%%'\n"
-                           "cloud-init's documents need no %%TAG",
-                           LIMIT_YAML_DIRECTIVES);
-    if (is_suspect(data, size))
-        reader.rest = data;
-    if (!yaml_parser_initialize(&reader.parser))
-        abort();
-    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
-    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
-    result = read_documents(&reader, yaml, shape, failure);
-    yaml_parser_delete(&reader.parser);
-    *colon = reader.colon;
-    return result;
-}
-
 /* Return: the text with a space after the colon, owned by the caller (free); NULL if PyYAML
  * would not take it for a key's there. Sets `line` to that of the first one. */
 static char *
 add_space(const char *data, size_t size, size_t colon, int *line)
 {
-    struct reader reader = {.rest = data, .end = data + size};
-    size_t length;
+    const char *at = yaml_skip_characters(data, data + size, colon);
+    const size_t length = (size_t)(at - data) + 1;
     char *text;
 
-    move_to(&reader, colon);
-    length = (size_t)(reader.rest - data) + 1;
     if (length >= size || data[length - 1] != ':' || !data[length] ||
         !strchr(",[]{}", data[length]))
         return NULL;
@@ -639,8 +465,23 @@ add_space(const char *data, size_t size, size_t colon, int *line)
     return text;
 }
 
-/* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a key's, as if
- * a space came after it (scan_plain), which libyaml rejects. */
+/* libyaml compares each %TAG directive with all before it, which takes long if there are
+ * many. */
+static int
+check_directives(const char *data, size_t size, struct failure **failure)
+{
+    int count = 0;
+
+    for (const char *at = data; (at = memchr(at, '%', (size_t)(data + size - at))); at++)
+        count += at == data || at[-1] == '\n' || at[-1] == '\r';
+    if (count <= LIMIT_YAML_DIRECTIVES)
+        return 0;
+    return failure_set(failure, FAILURE_LIMIT,
+                       "more than %d lines begin with '%%'\n"
+                       "cloud-init's documents need no %%TAG",
+                       LIMIT_YAML_DIRECTIVES);
+}
+
 static int
 read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
           bool keep, struct failure **failure)
@@ -661,12 +502,26 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     }
     if (size == 0)
         data = "";
+    if (check_directives(data, size, failure) < 0)
+        return -1;
     for (;;) {
-        size_t colon = 0;
-        int result = read_once(yaml, data, size, shape, keep, &colon, failure);
-        char *spaced =
-            colon > 0 && size <= again ? add_space(data, size, colon, &line) : NULL;
+        struct reader reader = {.yaml = yaml, .keep = keep};
+        char *spaced = NULL;
+        int result;
 
+        reader.sort_keys = shape == YAML_CLOUD_CONFIG;
+        yaml_blanks_begin(&reader.blanks, data, size);
+        if (!yaml_parser_initialize(&reader.parser))
+            abort();
+        /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
+        yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+        yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
+        result = read_documents(&reader, shape, failure);
+        yaml_parser_delete(&reader.parser);
+        /* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a
+         * key's, as if a space came after it (scan_plain), which libyaml rejects. */
+        if (reader.colon > 0 && size <= again)
+            spaced = add_space(data, size, reader.colon, &line);
         if (!spaced) {
             yaml->colon_line = line;
             return result;

@@ -91,6 +91,8 @@ int yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape 
               struct failure **failure);
 void yaml_clear(struct yaml *yaml);
 
+#define cleanup_yaml __attribute__((cleanup(yaml_clear)))
+
 /* The same, if only the failure matters. */
 int yaml_check(const char *data, size_t size, enum yaml_shape shape,
                struct failure **failure);
@@ -103,6 +105,31 @@ const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *ke
 int yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
               struct failure **failure);
 
+/* --- the parts of reading it ------------------------------------------------------ */
+
+/*
+ * Blanks that libyaml accepts and PyYAML rejects: tabs, byte order marks, and a comment
+ * right after '|' or '>'. libyaml's events have only the places of the scalars between
+ * them, counted in characters.
+ */
+struct yaml_blanks {
+    const char *data;
+    const char *rest; /* after the last scalar; NULL if there is nothing to find */
+    const char *end;
+    size_t index; /* of the rest */
+};
+
+struct yaml_event_s; /* yaml_event_t of libyaml */
+
+/* Looks for what most data do not have: what such a blank consists of. */
+void yaml_blanks_begin(struct yaml_blanks *blanks, const char *data, size_t size);
+/* Refuses such a blank up to the end of the event, which is the next one. */
+int yaml_blanks_check(struct yaml_blanks *blanks, const struct yaml_event_s *event,
+                      struct failure **failure);
+
+/* Return: the text after so many characters of UTF-8. */
+const char *yaml_skip_characters(const char *text, const char *end, size_t count);
+
 /*
  * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged),
  * or from its tag, which may be NULL, like PyYAML's resolver.py and constructor.py.
@@ -110,8 +137,6 @@ int yaml_fail(int line, enum failure_code code, const char *problem, const char 
  */
 const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
                          bool is_key);
-
-#define cleanup_yaml __attribute__((cleanup(yaml_clear)))
 
 /* --- YAML as jansson's values, and JSON for readers of YAML ----------------------- */
 

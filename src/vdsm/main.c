@@ -199,7 +199,7 @@ read_value(const char *value, struct failure **failure)
     cleanup_buffer struct buffer text = {0};
     const char *begin;
 
-    if (base64_append(&text, value) < 0) {
+    if (base64_decode(&text, value) < 0) {
         fail_property("is not base64",
                       "encode the element or the user-data with 'base64 -w0 FILE'",
                       failure);

@@ -233,7 +233,7 @@ has_no_public_key_if_the_file_is_cut_off(void **state)
     (void)state;
     openssh_key_append(&file, secret, 0);
     *strstr(file.data, "-----END") = '\0';
-    assert_int_equal(base64_append(&content, file.data + strlen(BEGIN)), 0);
+    assert_int_equal(base64_decode(&content, file.data + strlen(BEGIN)), 0);
     for (size_t size = 1; size <= content.size; size++) {
         cleanup_free char *encoded = NULL;
         cleanup_free char *text = NULL;
