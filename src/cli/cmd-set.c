@@ -347,6 +347,9 @@ add_secret(struct writing *writing, const struct option_value *value,
         return 0;
     length = strcspn(secret, "/");
     name = xstrndup(secret, length);
+    if (secret_check_name("NAME", name, failure) < 0 ||
+        (secret[length] && secret_check_key(secret + length + 1, failure) < 0))
+        return failure_prefix(failure, "--secret");
     node = part->has_children ? set_find_or_add(writing->element, part->name)
                               : set_indent(element_add(writing->element, part->name));
     element_set(node, "secret", name);
@@ -413,23 +416,33 @@ write_settings(struct writing *writing, const struct option_values *values,
     return result;
 }
 
-/* A start would refuse a document that its guest cannot read; files and secrets of the host
- * may be out of the caller's reach. */
+/* A start would refuse a document that its guest cannot read, or such a password; other
+ * files and secrets of the host may be out of the caller's reach. */
 static int
-check_documents(const struct domain *domain, struct failure **failure)
+check_documents(const struct writing *writing, struct failure **failure)
 {
     cleanup_request struct request request = {0};
 
-    if (request_read(&request, domain, failure) < 0)
+    if (request_read(&request, writing->domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < request.parts.count; i++) {
-        const struct part *part = request.parts.list[i];
+        struct part *part = request.parts.list[i];
+        bool known = part->origin == PART_INLINE &&
+                     (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
+                      part->kind == PART_NETWORK_CONFIG);
 
-        if (part->origin == PART_INLINE &&
-            (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
-             part->kind == PART_NETWORK_CONFIG) &&
-            seed_check_part(&request, part, failure) < 0)
-            return failure_prefix(failure, "domain '%s'", domain->name);
+        for (size_t j = 0; j < writing->secret_count; j++) {
+            const struct secret_key *secret = &writing->secrets[j];
+
+            if (part->origin != PART_SECRET || !part->key ||
+                strcmp(part->name, writing->domain->name) != 0 ||
+                strcmp(part->key, secret->name) != 0)
+                continue;
+            buffer_append(&part->data, secret->content.data, secret->content.size);
+            known = true;
+        }
+        if (known && seed_check_part(&request, part, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", writing->domain->name);
     }
     return 0;
 }
@@ -470,7 +483,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     /* The hook must be able to read what is written, so it is read before anything is
      * defined; and it is wired in the same definition. */
     if (definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-        check_documents(&definition.domain, failure) < 0)
+        check_documents(&writing, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
     /* The secret comes first: the domain may start as soon as it is defined. */

@@ -328,6 +328,11 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
 
     if (!content)
         return -1;
+    if (content->size >= CRYPT_MAX_PASSPHRASE_SIZE)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "'%s' has a password of more than %d bytes\n"
+                           "write a shorter one into it",
+                           value->text, CRYPT_MAX_PASSPHRASE_SIZE - 1);
     data = xcalloc(1, sizeof(*data));
     /* SHA-512: cloud-init before 23.1 takes a hash that begins with $y$ for a
      * password. */

@@ -295,6 +295,19 @@ END
     : >empty
     run virt-seed set -i --root-password-file=empty web1.xml
     assert_refused 1 'holds no password'
+    # No start would take these.
+    head -c 513 /dev/zero | tr '\0' a >password
+    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
+    assert_refused 1 'at most 512 bytes'
+    run virt-seed --root="$root" set -i --password-file=password web1.xml
+    assert_refused 1 'more than 511 bytes'
+    printf 'a\tb\n' >password
+    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
+    assert_refused 1 'without tabs'
+    run virt-seed set -i --secret=user-data=../x web1.xml
+    assert_refused 1 '--secret' 'is not a valid secret name'
+    run virt-seed set -i --secret=user-data=a/b/c web1.xml
+    assert_refused 1 '--secret' 'key="b/c" is not a valid secret name'
     head -c 600 /dev/zero | tr '\0' a >long
     run virt-seed set -i --root-password-file=long web1.xml
     assert_refused 1 'more than'
