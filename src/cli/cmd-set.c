@@ -465,6 +465,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
     __attribute__((cleanup(writing_clear))) struct writing writing = {
         .domain = &definition.domain};
+    cleanup_secret_undo struct secret_undo undo = {.root = context->root};
     size_t written;
 
     if (options->print && (change.output || change.in_place))
@@ -488,16 +489,22 @@ run(const struct context *context, const void *data, struct failure **failure)
     definition.request_alone = wiring.change_count == written;
     /* The secret comes first: the domain may start as soon as it is defined. */
     for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
-        if ((definition.connection &&
-             libvirt_require_local(definition.connection, failure) < 0) ||
-            (!change.dry_run && secret_replace(context->root, &definition.domain,
-                                               &writing.secrets[i], failure) < 0))
+        if (definition.connection &&
+            libvirt_require_local(definition.connection, failure) < 0)
+            return -1;
+        if (!change.dry_run)
+            secret_undo_note(&undo, definition.domain.name, writing.secrets[i].name);
+        if (!change.dry_run && secret_replace(context->root, &definition.domain,
+                                              &writing.secrets[i], failure) < 0)
             return -1;
         wiring_note(&wiring, "key %s of the secret '%s' written", writing.secrets[i].name,
                     definition.domain.name);
     }
-    return definition_commit(&definition, context, &change, "asks for that already",
-                             &wiring, failure);
+    if (definition_commit(&definition, context, &change, "asks for that already", &wiring,
+                          failure) < 0)
+        return -1;
+    secret_undo_drop(&undo);
+    return 0;
 }
 
 #define SETTING(NAME, ARGUMENT, HELP, ...)                                               \

@@ -456,7 +456,14 @@ END
     printf 'second\n' >password
     run -2 virt-seed --root="$root" set --root-password-file=password -i -o out.xml web1.xml
     run -2 virt-seed --root="$root" set --root-password-file=password --json web1.xml
+    run -1 virt-seed --root="$root" set --root-password-file=password --password-file=password \
+        -o none/out.xml web1.xml
+    assert_said "could not open 'none/'"
     cmp before "$root$confdir/secrets/web1/root-password"
+    [[ $(ls "$root$confdir/secrets/web1") = $'allow\nroot-password' ]]
+    sed s/web1/web2/ web1.xml >web2.xml
+    run -1 virt-seed --root="$root" set --root-password-file=password -o none/out.xml web2.xml
+    [[ $(ls "$root$confdir/secrets") = web1 ]]
     printf 'one\ntwo\n' >password
     run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
     assert_said 'has several lines'
