@@ -83,6 +83,18 @@ set_check_text(const struct option_value *value, const char *text, size_t size,
 /* --- what an option removes, and adds ----------------------------------------------- */
 
 static int
+remove_element(struct writing *writing, const struct setting *setting)
+{
+    xmlNode *parent = setting->below ? vocabulary_child(writing->element, setting->below)
+                                     : writing->element;
+
+    remove_all(parent, setting->element);
+    if (setting->below)
+        remove_if_empty(parent);
+    return 0;
+}
+
+static int
 add_text(struct writing *writing, const struct option_value *value,
          struct failure **failure)
 {
@@ -112,10 +124,13 @@ add_document(struct writing *writing, const struct option_value *value,
 }
 
 /* Of <cloud-init> itself, with the option's name. */
-static void
-remove_attribute(struct writing *writing, const struct option_value *value)
+static int
+remove_attribute(struct writing *writing, const struct option_value *value,
+                 struct failure **failure)
 {
+    (void)failure;
     xmlUnsetProp(writing->element, (const xmlChar *)value->row->name);
+    return 0;
 }
 
 static int
@@ -150,13 +165,15 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 }
 
 /* Only the entry of that key; KEY= removes it. */
-static void
-remove_entry(struct writing *writing, const struct option_value *value)
+static int
+remove_entry(struct writing *writing, const struct option_value *value,
+             struct failure **failure)
 {
     xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
     xmlNode *next;
 
+    (void)failure;
     for (xmlNode *entry = parent ? xml_first_element(parent) : NULL; entry;
          entry = next) {
         next = xml_next_element(entry);
@@ -164,6 +181,7 @@ remove_entry(struct writing *writing, const struct option_value *value)
             xml_remove(entry);
     }
     remove_if_empty(parent);
+    return 0;
 }
 
 static int
@@ -291,24 +309,6 @@ find_secret_part(const char *value)
     return NULL;
 }
 
-static void
-remove_secret(struct writing *writing, const struct option_value *value)
-{
-    const struct secret_part *part = find_secret_part(value->text);
-    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
-
-    if (!node)
-        return;
-    if (!part->has_children) {
-        remove_all(writing->element, part->name);
-        return;
-    }
-    xmlUnsetProp(node, (const xmlChar *)"secret");
-    xmlUnsetProp(node, (const xmlChar *)"key");
-    xmlUnsetProp(node, (const xmlChar *)"file");
-    remove_if_empty(node);
-}
-
 static int
 fail_secret_part(const char *value, struct failure **failure)
 {
@@ -330,6 +330,26 @@ fail_secret_part(const char *value, struct failure **failure)
 }
 
 static int
+remove_secret(struct writing *writing, const struct option_value *value,
+              struct failure **failure)
+{
+    const struct secret_part *part = find_secret_part(value->text);
+    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
+
+    if (!part)
+        return *value->text ? fail_secret_part(value->text, failure) : 0;
+    if (!part->has_children)
+        remove_all(writing->element, part->name);
+    else if (node) {
+        xmlUnsetProp(node, (const xmlChar *)"secret");
+        xmlUnsetProp(node, (const xmlChar *)"key");
+        xmlUnsetProp(node, (const xmlChar *)"file");
+        remove_if_empty(node);
+    }
+    return 0;
+}
+
+static int
 add_secret(struct writing *writing, const struct option_value *value,
            struct failure **failure)
 {
@@ -339,8 +359,6 @@ add_secret(struct writing *writing, const struct option_value *value,
     cleanup_free char *name = NULL;
     xmlNode *node;
 
-    if (!part)
-        return fail_secret_part(value->text, failure);
     if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     if (!*secret)
@@ -377,27 +395,11 @@ write_settings(struct writing *writing, const struct option_values *values,
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
     }
-    /* What was edited by hand must not get lost in the removal. */
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct setting *setting = values->list[i].row->data;
 
-        if (setting->add == set_add_to_list)
-            result = set_check_list(writing, &values->list[i], failure);
-    }
-    for (size_t i = 0; result == 0 && i < values->count; i++) {
-        const struct option_value *value = &values->list[i];
-        const struct setting *setting = value->row->data;
-        xmlNode *parent = writing->element;
-
-        if (setting->take_away) {
-            setting->take_away(writing, value);
-            continue;
-        }
-        if (setting->below)
-            parent = vocabulary_child(parent, setting->below);
-        remove_all(parent, setting->element);
-        if (setting->below)
-            remove_if_empty(parent);
+        result = setting->remove ? setting->remove(writing, &values->list[i], failure)
+                                 : remove_element(writing, setting);
     }
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];
@@ -447,11 +449,42 @@ check_documents(const struct writing *writing, struct failure **failure)
     return 0;
 }
 
+/* What the element calls the value of an option that has another name. */
+static const struct {
+    const char *element;
+    const char *option;
+} other_names[] = {
+    {"user_name", "user"}, {"root_password", "root-password-file"},
+    {"key", "ssh-key"},    {"instance-id", "instance-id-policy"},
+    {"address", "ip"},     {"gateway", "ip"},
+    {"nameserver", "ip"},
+};
+
+/* Adds to a failure that names such an element which option it comes from. Return: -1. */
+static int
+name_option(const struct option_values *values, struct failure **failure)
+{
+    const char *tag = strchr((*failure)->message, '<');
+    size_t length = tag ? strcspn(++tag, " >") : 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
+        const char *element = other_names[i].element, *option = other_names[i].option;
+        bool given = false;
+
+        for (size_t j = 0; j < values->count; j++)
+            given = given || strcmp(values->list[j].row->name, option) == 0;
+        if (given && length == strlen(element) && strncmp(tag, element, length) == 0)
+            return failure_prefix(failure, "--%s", option);
+    }
+    return -1;
+}
+
 static void
 writing_clear(struct writing *writing)
 {
     for (size_t i = 0; i < writing->secret_count; i++)
         buffer_clear(&writing->secrets[i].content);
+    writing->secret_count = 0;
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -466,6 +499,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     __attribute__((cleanup(writing_clear))) struct writing writing = {
         .domain = &definition.domain};
     cleanup_secret_undo struct secret_undo undo = {.root = context->root};
+    const char *name;
     size_t written;
 
     if (options->print && (change.output || change.in_place))
@@ -485,20 +519,24 @@ run(const struct context *context, const void *data, struct failure **failure)
      * defined; and it is wired in the same definition. */
     if (definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
         check_documents(&writing, failure) < 0)
-        return -1;
+        return name_option(&options->settings, failure);
     definition.request_alone = wiring.change_count == written;
+    if (options->print)
+        writing_clear(&writing);
+    if (writing.secret_count > 0 && definition.connection &&
+        libvirt_require_local(definition.connection, failure) < 0)
+        return -1;
     /* The secret comes first: the domain may start as soon as it is defined. */
-    for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
-        if (definition.connection &&
-            libvirt_require_local(definition.connection, failure) < 0)
+    name = definition.domain.name;
+    for (size_t i = 0; i < writing.secret_count; i++) {
+        const struct secret_key *key = &writing.secrets[i];
+
+        wiring_note(&wiring, "key %s of the secret '%s' written", key->name, name);
+        if (change.dry_run)
+            continue;
+        secret_undo_note(&undo, name, key->name);
+        if (secret_replace(context->root, &definition.domain, key, failure) < 0)
             return -1;
-        if (!change.dry_run)
-            secret_undo_note(&undo, definition.domain.name, writing.secrets[i].name);
-        if (!change.dry_run && secret_replace(context->root, &definition.domain,
-                                              &writing.secrets[i], failure) < 0)
-            return -1;
-        wiring_note(&wiring, "key %s of the secret '%s' written", writing.secrets[i].name,
-                    definition.domain.name);
     }
     if (definition_commit(&definition, context, &change, "asks for that already", &wiring,
                           failure) < 0)

@@ -78,25 +78,23 @@ find_interface(const xmlNode *config, const char *mac)
     return NULL;
 }
 
-void
-set_remove_ip(struct writing *writing, const struct option_value *value)
+int
+set_remove_ip(struct writing *writing, const struct option_value *value,
+              struct failure **failure)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *mac = NULL;
-    xmlNode *config = vocabulary_child(writing->element, "network-config");
-    xmlNode *node;
+    xmlNode *node = vocabulary_child(writing->element, "network-config");
 
+    (void)failure;
     /* Any other <network-config> is a document, which says everything itself. */
-    if (!config)
-        return;
-    if (!*value->text || !xml_attribute_is(config, "from", "interfaces")) {
-        xml_remove(config);
-        return;
+    if (node && *value->text && xml_attribute_is(node, "from", "interfaces")) {
+        mac = find_mac(writing, value->text, &ignored);
+        node = mac ? find_interface(node, mac) : NULL;
     }
-    mac = find_mac(writing, value->text, &ignored);
-    node = mac ? find_interface(config, mac) : NULL;
     if (node)
         xml_remove(node);
+    return 0;
 }
 
 int
@@ -244,37 +242,30 @@ write_document(struct writing *writing, xmlNode *old, json_t *object)
 }
 
 int
-set_check_list(const struct writing *writing, const struct option_value *value,
-               struct failure **failure)
+set_remove_list(struct writing *writing, const struct option_value *value,
+                struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    cleanup_json json_t *object = read_written(find_child(writing, is_written), failure);
-    json_t *list = json_object_get(object, setting->element);
+    xmlNode *node = find_child(writing, is_written);
+    cleanup_json json_t *object = read_written(node, failure);
+    const json_t *list = json_object_get(object, setting->element);
 
     /* An empty value removes the key, whatever it has. */
-    if (object && (!list || json_is_array(list) || !*value->text))
-        return 0;
-    if (object)
+    if (list && !json_is_array(list) && *value->text)
         failure_set(failure, FAILURE_USER_DATA,
                     "it is not a list\n"
                     "make it a list with 'virt-seed edit', or remove it with --%s=",
                     value->row->name);
-    failure_prefix(failure,
-                   "could not change '%s' in the <user-data> written by 'virt-seed set'",
-                   setting->element);
-    return failure_hint(failure, "correct that document with 'virt-seed edit'");
-}
-
-void
-set_remove_list(struct writing *writing, const struct option_value *value)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node = find_child(writing, is_written);
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_json json_t *object = read_written(node, &ignored);
-
-    if (json_object_del(object, setting->element) == 0)
+    if (*failure) {
+        failure_prefix(
+            failure,
+            "could not change '%s' in the <user-data> written by 'virt-seed set'",
+            setting->element);
+        return failure_hint(failure, "correct that document with 'virt-seed edit'");
+    }
+    if (list && json_object_del(object, setting->element) == 0)
         write_document(writing, node, object);
+    return 0;
 }
 
 int
@@ -303,14 +294,17 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
 
 /* --- the default user's password ------------------------------------------------------- */
 
-void
-set_remove_user_password(struct writing *writing, const struct option_value *value)
+int
+set_remove_user_password(struct writing *writing, const struct option_value *value,
+                         struct failure **failure)
 {
     xmlNode *node = find_child(writing, is_user_password);
 
     (void)value;
+    (void)failure;
     if (node)
         xml_remove(node);
+    return 0;
 }
 
 /* The image chooses the default user's name, so the cloud-config sets a password without
@@ -359,18 +353,21 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
 
 /* --- the user's own documents ------------------------------------------------------ */
 
-void
-set_remove_user_data(struct writing *writing, const struct option_value *value)
+int
+set_remove_user_data(struct writing *writing, const struct option_value *value,
+                     struct failure **failure)
 {
     xmlNode *next;
 
     (void)value;
+    (void)failure;
     for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
         next = xml_next_element(node);
         if (vocabulary_is(node, "user-data") && !is_written(node) &&
             !is_user_password(node))
             xml_remove(node);
     }
+    return 0;
 }
 
 void

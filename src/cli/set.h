@@ -26,8 +26,9 @@ struct writing {
 struct setting {
     const char *below; /* its element's parent; NULL is <cloud-init> itself */
     const char *element;
-    /* NULL if elements of that name are removed. */
-    void (*take_away)(struct writing *writing, const struct option_value *value);
+    /* Removes what was there; NULL: the elements of that name. */
+    int (*remove)(struct writing *writing, const struct option_value *value,
+                  struct failure **failure);
     int (*add)(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 };
@@ -55,25 +56,27 @@ struct buffer *set_read_password(struct writing *writing,
 /* --- settings ------------------------------------------------------------------------- */
 
 /* --ip: an <interface> of <network-config from="interfaces">. */
-void set_remove_ip(struct writing *writing, const struct option_value *value);
+int set_remove_ip(struct writing *writing, const struct option_value *value,
+                  struct failure **failure);
 int set_add_ip(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 
-/* --package and --run: lists in a user-data document of virt-seed's own. */
-/* Fails if the document was edited so that the list in it cannot be changed. */
-int set_check_list(const struct writing *writing, const struct option_value *value,
-                   struct failure **failure);
-void set_remove_list(struct writing *writing, const struct option_value *value);
+/* --package and --run: lists in a user-data document of virt-seed's own. Removing one
+ * fails if the document was edited so that the list in it cannot be changed. */
+int set_remove_list(struct writing *writing, const struct option_value *value,
+                    struct failure **failure);
 int set_add_to_list(struct writing *writing, const struct option_value *value,
                     struct failure **failure);
 
 /* --password-file: a user-data document in the host's secret. */
-void set_remove_user_password(struct writing *writing, const struct option_value *value);
+int set_remove_user_password(struct writing *writing, const struct option_value *value,
+                             struct failure **failure);
 int set_add_user_password(struct writing *writing, const struct option_value *value,
                           struct failure **failure);
 
 /* --user-data: the documents that do not come from the settings above. */
-void set_remove_user_data(struct writing *writing, const struct option_value *value);
+int set_remove_user_data(struct writing *writing, const struct option_value *value,
+                         struct failure **failure);
 
 /* Moves the documents that come from those settings after all others, to which they
  * add. */

@@ -281,6 +281,13 @@ END
     assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=admin-password=web1 web1.xml
     assert_refused 1 'admin-password'
+    # Nobody who types an option knows the name of its element.
+    run virt-seed set -i --user=no/user web1.xml
+    assert_refused 1 '--user: ' 'user_name'
+    run virt-seed set -i --instance-id=a --instance-id-policy=content web1.xml
+    assert_refused 1 '--instance-id-policy: ' 'duplicate <instance-id>'
+    run virt-seed set -i --hostname=web1 --ssh-key=user-data web1.xml
+    assert_refused 1 '--ssh-key: '
     run virt-seed set -i --hostname=a --hostname=b web1.xml
     assert_refused 1 'duplicate <hostname>'
     run virt-seed set -i --hostname=$'a\eb' web1.xml
@@ -418,7 +425,7 @@ END
     run virt-seed set --ip=192.0.2.10/24,mac=x web1.xml
     assert_refused 2 'mac=x, which is not a MAC'
     run virt-seed set --ip=192.0.2.256/24 web1.xml
-    assert_refused 1 '192.0.2.256/24'
+    assert_refused 1 '192.0.2.256/24' '--ip: '
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
     assert_refused 2 'the domain has 0 interfaces'
