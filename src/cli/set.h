@@ -10,9 +10,7 @@
 #include "domain/domain.h"
 #include "store/secret.h"
 
-/* Keys in the secret that has the domain's name. */
-#define ROOT_PASSWORD_KEY "root-password"
-#define USER_PASSWORD_KEY "user-password"
+#define FILE_HINT "name a file that you may read"
 
 struct writing {
     const struct domain *domain;
@@ -41,17 +39,14 @@ xmlNode *set_indent(xmlNode *node);
 /* Return: the child of that name, added if there was none. */
 xmlNode *set_find_or_add(xmlNode *parent, const char *name);
 
+void set_remove_all(xmlNode *parent, const char *name);
+
+/* For an element that only exists for its children or attributes; it may be NULL. */
+void set_remove_if_empty(xmlNode *node);
+
 /* Fails if XML cannot hold the text of the option. */
 int set_check_text(const struct option_value *value, const char *text, size_t size,
                    struct failure **failure);
-
-/*
- * Reads a password from the option's file, without its line's end, and names the key of the
- * secret that gets it. Return: its content, owned by `writing`, or NULL.
- */
-struct buffer *set_read_password(struct writing *writing,
-                                 const struct option_value *value, const char *key,
-                                 struct failure **failure);
 
 /* --- settings ------------------------------------------------------------------------- */
 
@@ -68,11 +63,21 @@ int set_remove_list(struct writing *writing, const struct option_value *value,
 int set_add_to_list(struct writing *writing, const struct option_value *value,
                     struct failure **failure);
 
+/* --root-password-file: a key of the host's secret. */
+int set_add_root_password(struct writing *writing, const struct option_value *value,
+                          struct failure **failure);
+
 /* --password-file: a user-data document in the host's secret. */
 int set_remove_user_password(struct writing *writing, const struct option_value *value,
                              struct failure **failure);
 int set_add_user_password(struct writing *writing, const struct option_value *value,
                           struct failure **failure);
+
+/* --secret: PART=NAME[/KEY]. */
+int set_remove_secret(struct writing *writing, const struct option_value *value,
+                      struct failure **failure);
+int set_add_secret(struct writing *writing, const struct option_value *value,
+                   struct failure **failure);
 
 /* --user-data: the documents that do not come from the settings above. */
 int set_remove_user_data(struct writing *writing, const struct option_value *value,
