@@ -25,8 +25,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
 #include "domain/request.h"
@@ -308,7 +308,6 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
-    cleanup_free char *host = NULL;
     struct change_options change = editing->options->change;
 
     editing->can_force = false;
@@ -327,8 +326,8 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     if (definition_wire(&definition, editing->context, &change, &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == 1;
-    host = definition.connection ? libvirt_remote_host(definition.connection) : NULL;
-    if (!editing->force && !host && check_document(editing, &definition, failure) < 0) {
+    if (!editing->force && !libvirt_is_remote(definition.connection) &&
+        check_document(editing, &definition, failure) < 0) {
         editing->can_force = true;
         return -1;
     }

@@ -13,8 +13,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/set.h"

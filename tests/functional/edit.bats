@@ -233,10 +233,11 @@ assert_nothing_left() {
     local file signal terminal
 
     mkfifo running typed
-    editor_runs 'trap "echo saved >>\"\$1\"; exit 1" TERM HUP
+    editor_runs 'trap "kill \$!; echo saved >>\"\$1\"; exit 1" TERM HUP
 stty -echo
+sleep 60 &
 echo $$ >running
-while :; do sleep 0.1; done'
+wait'
     for signal in TERM HUP; do
         env --default-signal=HUP,TERM script -qefc "stty >before; sh -c 'echo \$\$ >process; exec virt-seed \
             --root=$root edit web1.xml' 2>errors; stty >after" /dev/null <typed >log 2>&1 3>&- &
