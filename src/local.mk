@@ -287,6 +287,8 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
+	%D%/cli/change.c \
+	%D%/cli/change.h \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
@@ -348,8 +350,6 @@ virt_seed_SOURCES = \
 	%D%/cli/watch-leftovers.c \
 	%D%/cli/watch-wiring.c \
 	%D%/cli/watch.h \
-	%D%/cli/wiring-parts.c \
-	%D%/cli/wiring-parts.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)

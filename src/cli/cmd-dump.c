@@ -102,8 +102,10 @@ print_text(const struct seed *seed, const char *path, bool full)
             folded = fold_reporter(data);
             data = &folded;
         }
-        if (!path)
-            printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
+        if (!path) {
+            fputs(i > 0 ? "\n" : "", stdout);
+            print_outside_line(stdout, "==> %s <==", document->path);
+        }
         if (data->size == 0)
             continue;
         /* Byte for byte, except to a terminal. */

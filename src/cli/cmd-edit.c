@@ -16,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -23,8 +25,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
 #include "domain/request.h"
@@ -306,7 +308,6 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
-    cleanup_free char *host = NULL;
     struct change_options change = editing->options->change;
 
     editing->can_force = false;
@@ -325,8 +326,8 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     if (definition_wire(&definition, editing->context, &change, &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == 1;
-    host = definition.connection ? libvirt_remote_host(definition.connection) : NULL;
-    if (!editing->force && !host && check_document(editing, &definition, failure) < 0) {
+    if (!editing->force && !libvirt_is_remote(definition.connection) &&
+        check_document(editing, &definition, failure) < 0) {
         editing->can_force = true;
         return -1;
     }
@@ -338,11 +339,37 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
 /* --- the temporary file, and the editor ----------------------------------------------- */
 
 #define KEPT "virt-seed: the text that you edited is in "
+/* How long an editor may take to end after a signal. */
+#define ENDING_MILLISECONDS 5000
 
-/* The file, for the handler of signals: its path, "" if there is none, and how it was
- * before the editor could change it. */
+static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/* For the handler of these signals: the file's path, "" if there is none; how it was before
+ * the editor could change it; the editor, 0 if none runs; and the terminal before it. */
 static char file_path[PATH_MAX];
 static struct stat file_made;
+static volatile pid_t editor;
+static struct termios terminal;
+static bool has_terminal;
+
+/* Without this process, the editor would share the terminal with the shell. It gets the
+ * signal, and some time to save what it wants to. */
+static void
+end_editor(int number)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    kill(editor, number);
+    kill(editor, SIGCONT);
+    for (int i = 0; waitpid(editor, NULL, WNOHANG) == 0; i++) {
+        if (i == ENDING_MILLISECONDS)
+            kill(editor, SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+    signal(SIGTTOU, SIG_IGN);
+    if (has_terminal)
+        tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+}
 
 /* A text that was edited is not thrown away because the terminal is gone. What is printed
  * may follow the question. */
@@ -351,6 +378,8 @@ end_by_signal(int number)
 {
     struct stat now;
 
+    if (editor > 0)
+        end_editor(number);
     if (stat(file_path, &now) == 0 &&
         (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size ||
          now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
@@ -371,7 +400,6 @@ static int
 make_file(const struct editing *editing, const struct buffer *text,
           struct failure **failure)
 {
-    static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     const char *directory = getenv("TMPDIR");
     const char *suffix = text->size > 2 && memcmp(text->data, "#!", 2) == 0
                              ? ".sh"
@@ -396,41 +424,67 @@ make_file(const struct editing *editing, const struct buffer *text,
                                  "could not make a temporary file\n"
                                  "set TMPDIR to a directory that you may write into");
     }
-    for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-        signal(ends[i], end_by_signal);
+    for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+        signal(ending[i], end_by_signal);
     return 0;
 }
 
-/* Runs the editor, and waits for it. Its signals have their default effect, and while it
- * runs, those from the terminal are for the editor alone. */
+/* Starts the editor, in which signals have their default effect. Return: 0 or an errno. */
+static int
+start_editor(const char *command)
+{
+    /* If it is a program with its arguments, signals must reach it and not a shell. */
+    const char *exec = strpbrk(command, "=:;&|<>(){}`\n") ? "" : "exec ";
+    cleanup_free char *script = xasprintf("%s%s \"$@\"", exec, command);
+    char *words[] = {(char *)"sh", (char *)"-c", script, (char *)"sh", file_path, NULL};
+    posix_spawnattr_t attributes;
+    sigset_t signals, before;
+    pid_t pid = 0;
+    int error;
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+        sigaddset(&signals, ending[i]);
+    /* The handler must know each editor that was started. */
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
+    if (posix_spawnattr_init(&attributes) != 0)
+        abort();
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    error = posix_spawn(&pid, "/bin/sh", NULL, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+    editor = error == 0 ? pid : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* Runs the editor, and waits for it. While it runs, signals from the terminal are for it
+ * alone. */
 static int
 run_editor(struct failure **failure)
 {
-    static const int changed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
     const char *visual = getenv("VISUAL");
-    const char *editor = visual && *visual ? visual : getenv("EDITOR");
-    cleanup_free char *script = xasprintf("%s \"$@\"", editor && *editor ? editor : "vi");
-    char *words[] = {(char *)"sh", (char *)"-c", script, (char *)"sh", file_path, NULL};
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    pid_t pid;
+    const char *command = visual && *visual ? visual : getenv("EDITOR");
     int error, status = 0;
+    siginfo_t info;
+    pid_t pid;
 
-    sigemptyset(&defaults);
-    for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
-        sigaddset(&defaults, changed[i]);
-    if (posix_spawnattr_init(&attributes) != 0)
-        abort();
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    if (!command || !*command)
+        command = "vi";
+    has_terminal = tcgetattr(STDIN_FILENO, &terminal) == 0;
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    error = posix_spawn(&pid, "/bin/sh", NULL, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-    while (error == 0 && waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            error = errno;
-    }
+    error = start_editor(command);
+    /* The handler must not know one that is reaped. */
+    if (error == 0 && waitid(P_PID, (id_t)editor, &info, WEXITED | WNOWAIT) < 0)
+        error = errno;
+    pid = editor;
+    editor = 0;
+    if (error == 0 && waitpid(pid, &status, 0) < 0)
+        error = errno;
     signal(SIGINT, end_by_signal);
     signal(SIGQUIT, end_by_signal);
     if (error != 0)
@@ -440,7 +494,7 @@ run_editor(struct failure **failure)
     return failure_set(failure, FAILURE_SYSTEM,
                        "the editor '%.256s' failed\n"
                        "set VISUAL or EDITOR to an editor that you have",
-                       editor && *editor ? editor : "vi");
+                       command);
 }
 
 static int

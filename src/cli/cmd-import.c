@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/request.h"
@@ -96,16 +96,20 @@ read_import(struct import *import, const struct context *context, const char *ma
 
 /* --- secrets ---------------------------------------------------------------------- */
 
-/* With --secrets, writes them; otherwise notes what the user must do about each. */
+/* With --secrets, writes them, to be undone if the command fails; otherwise notes what the
+ * user must do about each. */
 static int
 write_secrets(struct import *import, const struct context *context,
-              const struct options *options, struct failure **failure)
+              const struct options *options, struct secret_undo *undo,
+              struct failure **failure)
 {
     for (size_t i = 0; i < import->secret_count; i++) {
         const struct import_secret *secret = &import->secrets[i];
         const bool writes =
             options->secrets && !options->change.dry_run && secret->key_count > 0;
 
+        if (writes)
+            secret_undo_note(undo, secret->name, NULL);
         if (writes && secret_write(context->root, secret->name, secret->keys,
                                    secret->key_count, failure) < 0)
             return -1;
@@ -159,6 +163,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_import struct import import = {0};
+    cleanup_secret_undo struct secret_undo undo = {.root = context->root};
 
     if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
@@ -184,16 +189,17 @@ run(const struct context *context, const void *data, struct failure **failure)
              libvirt_require_local(definition.connection, failure) < 0) ||
             put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-            write_secrets(&import, context, options, failure) < 0 ||
+            write_secrets(&import, context, options, &undo, failure) < 0 ||
             definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
             return -1;
     } else {
         cleanup_free char *text = element_format(import.doc);
 
-        if (write_secrets(&import, context, options, failure) < 0 ||
+        if (write_secrets(&import, context, options, &undo, failure) < 0 ||
             output_write(options->output, text, strlen(text), failure) < 0)
             return -1;
     }
+    secret_undo_drop(&undo);
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
     return STATUS_OK;

@@ -13,8 +13,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/set.h"
@@ -30,8 +30,6 @@ struct options {
     bool print;
     struct change_options change;
 };
-
-#define FILE_HINT "name a file that you may read"
 
 /* --- the element ------------------------------------------------------------------ */
 
@@ -52,17 +50,16 @@ set_find_or_add(xmlNode *parent, const char *name)
     return node ? node : set_indent(element_add(parent, name));
 }
 
-static void
-remove_all(xmlNode *parent, const char *name)
+void
+set_remove_all(xmlNode *parent, const char *name)
 {
     for (xmlNode *node = vocabulary_child(parent, name); node;
          node = vocabulary_child(parent, name))
         xml_remove(node);
 }
 
-/* For an element that only exists for its children or attributes; it may be NULL. */
-static void
-remove_if_empty(xmlNode *node)
+void
+set_remove_if_empty(xmlNode *node)
 {
     if (node && !xml_first_element(node) && !node->properties)
         xml_remove(node);
@@ -81,6 +78,18 @@ set_check_text(const struct option_value *value, const char *text, size_t size,
 }
 
 /* --- what an option removes, and adds ----------------------------------------------- */
+
+static int
+remove_element(struct writing *writing, const struct setting *setting)
+{
+    xmlNode *parent = setting->below ? vocabulary_child(writing->element, setting->below)
+                                     : writing->element;
+
+    set_remove_all(parent, setting->element);
+    if (setting->below)
+        set_remove_if_empty(parent);
+    return 0;
+}
 
 static int
 add_text(struct writing *writing, const struct option_value *value,
@@ -112,10 +121,13 @@ add_document(struct writing *writing, const struct option_value *value,
 }
 
 /* Of <cloud-init> itself, with the option's name. */
-static void
-remove_attribute(struct writing *writing, const struct option_value *value)
+static int
+remove_attribute(struct writing *writing, const struct option_value *value,
+                 struct failure **failure)
 {
+    (void)failure;
     xmlUnsetProp(writing->element, (const xmlChar *)value->row->name);
+    return 0;
 }
 
 static int
@@ -150,20 +162,23 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 }
 
 /* Only the entry of that key; KEY= removes it. */
-static void
-remove_entry(struct writing *writing, const struct option_value *value)
+static int
+remove_entry(struct writing *writing, const struct option_value *value,
+             struct failure **failure)
 {
     xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
     xmlNode *next;
 
+    (void)failure;
     for (xmlNode *entry = parent ? xml_first_element(parent) : NULL; entry;
          entry = next) {
         next = xml_next_element(entry);
         if (xml_attribute_is(entry, "name", key))
             xml_remove(entry);
     }
-    remove_if_empty(parent);
+    set_remove_if_empty(parent);
+    return 0;
 }
 
 static int
@@ -211,150 +226,6 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-/* Every local user may read the XML, so the password goes into a secret of the host. */
-struct buffer *
-set_read_password(struct writing *writing, const struct option_value *value,
-                  const char *key, struct failure **failure)
-{
-    struct secret_key *secret = NULL;
-    struct buffer *password;
-
-    for (size_t i = 0; i < writing->secret_count; i++) {
-        if (strcmp(writing->secrets[i].name, key) == 0)
-            secret = &writing->secrets[i];
-    }
-    if (!secret)
-        secret = &writing->secrets[writing->secret_count++];
-    secret->name = (char *)key;
-    password = &secret->content;
-    buffer_clear(password);
-    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
-        return NULL;
-    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
-        failure_set(failure, FAILURE_REQUEST,
-                    "'%s' holds no password\n"
-                    "write the password into it, in one line",
-                    value->text);
-        return NULL;
-    }
-    /* The text holds more than line ends, so this stops. */
-    while (password->data[password->size - 1] == '\n' ||
-           password->data[password->size - 1] == '\r')
-        password->data[--password->size] = '\0';
-    if (strcspn(password->data, "\r\n") == password->size)
-        return password;
-    failure_set(failure, FAILURE_REQUEST,
-                "'%s' has several lines, or a NUL byte in a line\n"
-                "write the password alone into it, in one line",
-                value->text);
-    return NULL;
-}
-
-static int
-add_root_password(struct writing *writing, const struct option_value *value,
-                  struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node;
-
-    if (!set_read_password(writing, value, ROOT_PASSWORD_KEY, failure))
-        return -1;
-    node = set_indent(
-        element_add(set_find_or_add(writing->element, setting->below), setting->element));
-    element_set(node, "secret", writing->domain->name);
-    element_set(node, "key", ROOT_PASSWORD_KEY);
-    return 0;
-}
-
-/* --- --secret PART=NAME[/KEY] ----------------------------------------------------- */
-
-static const struct secret_part {
-    const char *name;
-    bool has_children; /* in addition to what comes from the secret */
-} secret_parts[] = {
-    {"user-data", false},      {"vendor-data", false},   {"network-config", false},
-    {"meta-data", true},       {"ssh-host-keys", false}, {"ssh-authorized-keys", true},
-    {"admin-password", false},
-};
-
-/* Return: the part that the value begins with, or NULL. */
-static const struct secret_part *
-find_secret_part(const char *value)
-{
-    size_t length = strcspn(value, "=");
-
-    for (size_t i = 0; i < ARRAY_SIZE(secret_parts) && value[length]; i++) {
-        if (strlen(secret_parts[i].name) == length &&
-            strncmp(secret_parts[i].name, value, length) == 0)
-            return &secret_parts[i];
-    }
-    return NULL;
-}
-
-static void
-remove_secret(struct writing *writing, const struct option_value *value)
-{
-    const struct secret_part *part = find_secret_part(value->text);
-    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
-
-    if (!node)
-        return;
-    if (!part->has_children) {
-        remove_all(writing->element, part->name);
-        return;
-    }
-    xmlUnsetProp(node, (const xmlChar *)"secret");
-    xmlUnsetProp(node, (const xmlChar *)"key");
-    xmlUnsetProp(node, (const xmlChar *)"file");
-    remove_if_empty(node);
-}
-
-static int
-fail_secret_part(const char *value, struct failure **failure)
-{
-    const char *names[ARRAY_SIZE(secret_parts)], *near;
-    size_t length = strcspn(value, "=");
-    cleanup_free char *word = xstrndup(value, length < 64 ? length : 64);
-
-    for (size_t i = 0; i < ARRAY_SIZE(secret_parts); i++)
-        names[i] = secret_parts[i].name;
-    near = text_suggest(word, names, ARRAY_SIZE(names));
-    failure_set(failure, FAILURE_USAGE, "--secret has '%.64s', expected PART=NAME[/KEY]",
-                value);
-    if (value[length] && near)
-        return failure_hint(failure, "did you mean --secret=%s%.64s?", near,
-                            value + length);
-    return failure_hint(failure, "write one of these as PART: user-data, vendor-data, "
-                                 "network-config, meta-data, ssh-authorized-keys, "
-                                 "ssh-host-keys or admin-password");
-}
-
-static int
-add_secret(struct writing *writing, const struct option_value *value,
-           struct failure **failure)
-{
-    const struct secret_part *part = find_secret_part(value->text);
-    const char *secret = value->text + strcspn(value->text, "=") + 1;
-    size_t length;
-    cleanup_free char *name = NULL;
-    xmlNode *node;
-
-    if (!part)
-        return fail_secret_part(value->text, failure);
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
-    if (!*secret)
-        return 0;
-    length = strcspn(secret, "/");
-    name = xstrndup(secret, length);
-    node = part->has_children ? set_find_or_add(writing->element, part->name)
-                              : set_indent(element_add(writing->element, part->name));
-    element_set(node, "secret", name);
-    if (secret[length])
-        element_set(node, "key", secret + length + 1);
-    return 0;
-}
-
 /* --- all of them ------------------------------------------------------------------ */
 
 /* Writes the settings into the element, which is added if there is none, and notes in
@@ -374,27 +245,11 @@ write_settings(struct writing *writing, const struct option_values *values,
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
     }
-    /* What was edited by hand must not get lost in the removal. */
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct setting *setting = values->list[i].row->data;
 
-        if (setting->add == set_add_to_list)
-            result = set_check_list(writing, &values->list[i], failure);
-    }
-    for (size_t i = 0; result == 0 && i < values->count; i++) {
-        const struct option_value *value = &values->list[i];
-        const struct setting *setting = value->row->data;
-        xmlNode *parent = writing->element;
-
-        if (setting->take_away) {
-            setting->take_away(writing, value);
-            continue;
-        }
-        if (setting->below)
-            parent = vocabulary_child(parent, setting->below);
-        remove_all(parent, setting->element);
-        if (setting->below)
-            remove_if_empty(parent);
+        result = setting->remove ? setting->remove(writing, &values->list[i], failure)
+                                 : remove_element(writing, setting);
     }
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];
@@ -413,25 +268,65 @@ write_settings(struct writing *writing, const struct option_values *values,
     return result;
 }
 
-/* A start would refuse a document that its guest cannot read; files and secrets of the host
- * may be out of the caller's reach. */
+/* A start would refuse a document that its guest cannot read, or such a password; other
+ * files and secrets of the host may be out of the caller's reach. */
 static int
-check_documents(const struct domain *domain, struct failure **failure)
+check_documents(const struct writing *writing, struct failure **failure)
 {
     cleanup_request struct request request = {0};
 
-    if (request_read(&request, domain, failure) < 0)
+    if (request_read(&request, writing->domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < request.parts.count; i++) {
-        const struct part *part = request.parts.list[i];
+        struct part *part = request.parts.list[i];
+        bool known = part->origin == PART_INLINE &&
+                     (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
+                      part->kind == PART_NETWORK_CONFIG);
 
-        if (part->origin == PART_INLINE &&
-            (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
-             part->kind == PART_NETWORK_CONFIG) &&
-            seed_check_part(&request, part, failure) < 0)
-            return failure_prefix(failure, "domain '%s'", domain->name);
+        for (size_t j = 0; j < writing->secret_count; j++) {
+            const struct secret_key *secret = &writing->secrets[j];
+
+            if (part->origin != PART_SECRET || !part->key ||
+                strcmp(part->name, writing->domain->name) != 0 ||
+                strcmp(part->key, secret->name) != 0)
+                continue;
+            buffer_append(&part->data, secret->content.data, secret->content.size);
+            known = true;
+        }
+        if (known && seed_check_part(&request, part, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", writing->domain->name);
     }
     return 0;
+}
+
+/* What the element calls the value of an option that has another name. */
+static const struct {
+    const char *element;
+    const char *option;
+} other_names[] = {
+    {"user_name", "user"}, {"root_password", "root-password-file"},
+    {"key", "ssh-key"},    {"instance-id", "instance-id-policy"},
+    {"address", "ip"},     {"gateway", "ip"},
+    {"nameserver", "ip"},
+};
+
+/* Adds to a failure that names such an element which option it comes from. Return: -1. */
+static int
+name_option(const struct option_values *values, struct failure **failure)
+{
+    const char *tag = strchr((*failure)->message, '<');
+    size_t length = tag ? strcspn(++tag, " >") : 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
+        const char *element = other_names[i].element, *option = other_names[i].option;
+        bool given = false;
+
+        for (size_t j = 0; j < values->count; j++)
+            given = given || strcmp(values->list[j].row->name, option) == 0;
+        if (given && length == strlen(element) && strncmp(tag, element, length) == 0)
+            return failure_prefix(failure, "--%s", option);
+    }
+    return -1;
 }
 
 static void
@@ -439,6 +334,7 @@ writing_clear(struct writing *writing)
 {
     for (size_t i = 0; i < writing->secret_count; i++)
         buffer_clear(&writing->secrets[i].content);
+    writing->secret_count = 0;
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -452,6 +348,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
     __attribute__((cleanup(writing_clear))) struct writing writing = {
         .domain = &definition.domain};
+    cleanup_secret_undo struct secret_undo undo = {.root = context->root};
+    const char *name;
     size_t written;
 
     if (options->print && (change.output || change.in_place))
@@ -470,21 +368,31 @@ run(const struct context *context, const void *data, struct failure **failure)
     /* The hook must be able to read what is written, so it is read before anything is
      * defined; and it is wired in the same definition. */
     if (definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-        check_documents(&definition.domain, failure) < 0)
-        return -1;
+        check_documents(&writing, failure) < 0)
+        return name_option(&options->settings, failure);
     definition.request_alone = wiring.change_count == written;
+    if (options->print)
+        writing_clear(&writing);
+    if (writing.secret_count > 0 && definition.connection &&
+        libvirt_require_local(definition.connection, failure) < 0)
+        return -1;
     /* The secret comes first: the domain may start as soon as it is defined. */
-    for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
-        if ((definition.connection &&
-             libvirt_require_local(definition.connection, failure) < 0) ||
-            (!change.dry_run && secret_replace(context->root, &definition.domain,
-                                               &writing.secrets[i], failure) < 0))
+    name = definition.domain.name;
+    for (size_t i = 0; i < writing.secret_count; i++) {
+        const struct secret_key *key = &writing.secrets[i];
+
+        wiring_note(&wiring, "key %s of the secret '%s' written", key->name, name);
+        if (change.dry_run)
+            continue;
+        secret_undo_note(&undo, name, key->name);
+        if (secret_replace(context->root, &definition.domain, key, failure) < 0)
             return -1;
-        wiring_note(&wiring, "key %s of the secret '%s' written", writing.secrets[i].name,
-                    definition.domain.name);
     }
-    return definition_commit(&definition, context, &change, "asks for that already",
-                             &wiring, failure);
+    if (definition_commit(&definition, context, &change, "asks for that already", &wiring,
+                          failure) < 0)
+        return -1;
+    secret_undo_drop(&undo);
+    return 0;
 }
 
 #define SETTING(NAME, ARGUMENT, HELP, ...)                                               \
@@ -529,11 +437,11 @@ static const struct option_row rows[] = {
             "the default user's; its hash becomes the secret DOMAIN/user-password", NULL,
             NULL, set_remove_user_password, set_add_user_password),
     SETTING("root-password-file", "FILE", "becomes the secret DOMAIN/root-password",
-            "initialization", "root_password", NULL, add_root_password),
+            "initialization", "root_password", NULL, set_add_root_password),
     SETTING(
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",
-        NULL, NULL, remove_secret, add_secret),
+        NULL, NULL, set_remove_secret, set_add_secret),
     SETTING("datasource", "nocloud|configdrive|nocloud-net",
             "the datasource that the seed is for", NULL, NULL, remove_attribute,
             add_attribute),

@@ -23,8 +23,8 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
 

@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
-#include "cli/wiring-parts.h"
-#include "wire/wire.h"
 
 struct options {
     bool wiring_only;
@@ -20,7 +18,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
     cleanup_wiring_parts struct wiring_parts before = {0};
     cleanup_wiring_parts struct wiring_parts after = {0};
-    cleanup_free char *description = NULL;
     cleanup_free char *summary = NULL;
     struct change_options change = options->change;
 
@@ -31,9 +28,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!options->wiring_only)
         wire_remove_request(&definition.domain, &wiring);
     wiring_parts_read(&after, &definition);
-    description = wiring_parts_describe(&before, &after);
-    summary = xasprintf("unset%s", description);
-    change.summary = summary;
+    change.summary = summary = wiring_parts_describe("unset", &before, &after);
     return definition_commit(&definition, context, &change,
                              "nothing of virt-seed's to remove", &wiring, failure);
 }

@@ -8,10 +8,9 @@
 #include <libvirt/libvirt.h>
 
 #include "base/memory.h"
+#include "cli/change.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/wiring-parts.h"
 #include "domain/request.h"
 #include "import/import.h"
 #include "wire/wire.h"
@@ -58,8 +57,6 @@ static int
 adopt_seed(struct definition *definition, const struct context *context, bool replace,
            struct wiring *wiring, struct failure **failure)
 {
-    cleanup_free char *host =
-        definition->connection ? libvirt_remote_host(definition->connection) : NULL;
     cleanup_free char *own = NULL;
     const char *path = definition->first_seed;
     cleanup_import struct import import = {0};
@@ -67,7 +64,7 @@ adopt_seed(struct definition *definition, const struct context *context, bool re
 
     if (request_find(domain) || payload_find(domain) || domain_uses_shim(domain))
         return 0;
-    if (!path && replace && !host)
+    if (!path && replace && !libvirt_is_remote(definition->connection))
         path = own = import_find_seed(&definition->domain);
     if (!path)
         return 0;
@@ -92,7 +89,6 @@ wire(const struct context *context, const struct options *options, struct wiring
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring_parts struct wiring_parts parts = {0};
-    cleanup_free char *description = NULL;
     cleanup_free char *summary = NULL;
 
     if (options->after_refusal && !context->is_domain)
@@ -107,9 +103,7 @@ wire(const struct context *context, const struct options *options, struct wiring
         return -1;
     wiring_parts_read(&parts, &definition);
     parts.request = false;
-    description = wiring_parts_describe(&parts, &nothing);
-    summary = xasprintf("wired%s", description);
-    change.summary = summary;
+    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
     return definition_commit(&definition, context, &change, "already wired", wiring,
                              failure);
 }

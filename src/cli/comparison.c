@@ -17,8 +17,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/change.h"
 #include "cli/comparison.h"
-#include "cli/definition.h"
 #include "domain/documents.h"
 #include "domain/request.h"
 #include "seed/seed.h"

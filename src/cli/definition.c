@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <jansson.h>
 
 #include "base/buffer.h"
 #include "base/limits.h"
@@ -16,13 +13,12 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "domain/vocabulary.h"
 #include "domain/xml-source.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "import/import.h"
 #include "store/configuration.h"
 #include "store/pipeline.h"
+#include "wire/wire.h"
 
 /*
  * Reads the text as a stream of two domains, as virt-install --print-xml writes it: first
@@ -173,6 +169,17 @@ definition_load(struct definition *definition, const struct context *context,
 }
 
 int
+definition_load_known(struct definition *definition, virConnectPtr connection,
+                      virDomainPtr domain, enum definition_use use,
+                      struct failure **failure)
+{
+    virConnectRef(connection);
+    virDomainRef(domain);
+    *definition = (struct definition){.connection = connection, .libvirt = domain};
+    return read_libvirt(definition, use == DEFINITION_CHANGE, failure);
+}
+
+int
 definition_load_running(struct definition *running, const struct definition *definition,
                         struct failure **failure)
 {
@@ -182,6 +189,22 @@ definition_load_running(struct definition *running, const struct definition *def
     return read_xml(definition->libvirt, 0, &text, &running->doc, &running->domain,
                     failure);
 }
+
+void
+definition_clear(struct definition *definition)
+{
+    domain_clear(&definition->domain);
+    free(definition->text);
+    free(definition->first_seed);
+    xmlFreeDoc(definition->doc);
+    if (definition->libvirt)
+        virDomainFree(definition->libvirt);
+    if (definition->connection)
+        virConnectClose(definition->connection);
+    *definition = (struct definition){0};
+}
+
+/* --- several ---------------------------------------------------------------------- */
 
 struct context
 definition_operand(const struct context *context, size_t i)
@@ -223,203 +246,6 @@ definition_each(const struct context *context, const void *options,
     return worst;
 }
 
-void
-definition_clear(struct definition *definition)
-{
-    domain_clear(&definition->domain);
-    free(definition->text);
-    free(definition->first_seed);
-    xmlFreeDoc(definition->doc);
-    if (definition->libvirt)
-        virDomainFree(definition->libvirt);
-    if (definition->connection)
-        virConnectClose(definition->connection);
-    *definition = (struct definition){0};
-}
-
-/* --- wiring ----------------------------------------------------------------------- */
-
-/* Writes the host's default datasource into the element, if that chooses none and the domain
- * is not wired: from then on the definition says it, to every host. */
-static int
-add_default_datasource(struct domain *domain, const struct config *config,
-                       struct request *request, struct wiring *wiring,
-                       struct failure **failure)
-{
-    const char *name = config->default_datasource.value;
-    xmlNode *element = request_find(domain);
-    cleanup_wire_facts struct wire_facts facts = {0};
-
-    if (!name || !element || request->payload ||
-        xmlHasProp(element, (const xmlChar *)"datasource"))
-        return 0;
-    wire_facts_read(&facts, domain);
-    if (wire_facts_are_wired(&facts) || facts.seed_of_another)
-        return 0;
-    xml_set_attribute(element, "datasource", name);
-    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
-                config->default_datasource.file);
-    request_clear(request);
-    return request_read(request, domain, failure);
-}
-
-int
-definition_wire(struct definition *definition, const struct context *context,
-                const struct change_options *options, struct wiring *wiring,
-                struct failure **failure)
-{
-    cleanup_free char *host =
-        definition->connection ? libvirt_remote_host(definition->connection) : NULL;
-    struct wire_options wire = {.replace = options->replace};
-    cleanup_config struct config config = {0};
-    cleanup_request struct request request = {0};
-
-    if (request_read(&request, &definition->domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition->domain.name);
-    /* Another host's paths mean nothing here: there the names of the disks decide, and
-     * its own hook knows where its metadata server is. */
-    if (!host) {
-        label_read_disks(&definition->domain);
-        if (config_read(&config, context->root, failure) < 0 ||
-            add_default_datasource(&definition->domain, &config, &request, wiring,
-                                   failure) < 0)
-            return failure_prefix(failure, "domain '%s'", definition->domain.name);
-        wire.imds_address = config.imds_address;
-    }
-    if (wire_domain(&definition->domain, &request, &wire, wiring, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition->domain.name);
-    return 0;
-}
-
-/* --- back into libvirt ------------------------------------------------------------ */
-
-static int
-fail_changed(struct definition *definition, const char *when, struct failure **failure)
-{
-    definition->has_changed = true;
-    return failure_set(failure, FAILURE_LIBVIRT,
-                       "somebody else changed the definition of '%s' %s\n"
-                       "make sure nothing else is editing it, and run the command again",
-                       virDomainGetName(definition->libvirt), when);
-}
-
-/* What is defined must have the request that was written, and our disk or address. */
-static int
-check_written(struct definition *definition, const struct domain *written,
-              struct failure **failure)
-{
-    cleanup_free char *text = NULL;
-    cleanup_xml xmlDoc *doc = NULL;
-    cleanup_domain struct domain found = {0};
-    cleanup_wire_facts struct wire_facts found_facts = {0};
-    cleanup_wire_facts struct wire_facts written_facts = {0};
-    cleanup_free char *found_url = NULL;
-    cleanup_free char *written_url = NULL;
-    bool same_url;
-
-    if (read_xml(definition->libvirt, VIR_DOMAIN_XML_INACTIVE, &text, &doc, &found,
-                 failure) < 0)
-        return -1;
-    wire_facts_read(&found_facts, &found);
-    wire_facts_read(&written_facts, written);
-    if (found_facts.url.address)
-        found_url = seed_url_word(&found_facts.url);
-    if (written_facts.url.address)
-        written_url = seed_url_word(&written_facts.url);
-    same_url = found_url && written_url ? strcmp(found_url, written_url) == 0
-                                        : !found_url && !written_url;
-    if (!found_facts.disk == !written_facts.disk && same_url &&
-        request_is_same(request_find(&found), request_find(written)))
-        return 0;
-    return fail_changed(definition, "at the same time, and what was written is gone",
-                        failure);
-}
-
-/* Defines the document, or writes the <cloud-init> element if that alone has changed.
- * Nothing but this is done between reading the definition again and writing it. */
-static int
-define(struct definition *definition, struct failure **failure)
-{
-    const char *name = virDomainGetName(definition->libvirt);
-    cleanup_domain struct domain written = {0};
-    cleanup_free char *text = NULL;
-    cleanup_free char *now = NULL;
-    size_t size;
-
-    if (domain_read(&written, definition->doc, failure) < 0)
-        return -1;
-    text = definition->request_alone ? request_format(request_find(&written))
-                                     : xml_format(definition->doc, &size, failure);
-    if (!text)
-        return -1;
-    now = virDomainGetXMLDesc(definition->libvirt,
-                              VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
-    if (!now)
-        return libvirt_fail(failure, "could not read domain '%s'", name);
-    /* It was loaded to be changed. */
-    assert(definition->text);
-    if (strcmp(now, definition->text) != 0)
-        return fail_changed(definition, "meanwhile: nothing was written", failure);
-    if (definition->request_alone) {
-        if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
-                                 "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
-            return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
-                                name);
-    } else {
-        virDomainPtr defined = virDomainDefineXMLFlags(definition->connection, text, 0);
-
-        if (!defined)
-            return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
-                                name);
-        virDomainFree(defined);
-    }
-    return check_written(definition, &written, failure);
-}
-
-static bool
-asks(const struct domain *domain)
-{
-    cleanup_wire_facts struct wire_facts facts = {0};
-
-    wire_facts_read(&facts, domain);
-    return facts.asks;
-}
-
-enum definition_state
-definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct wiring *wiring,
-                           struct failure **failure)
-{
-    const struct change_options options = {0};
-    cleanup_definition struct definition definition = {.connection = connection,
-                                                       .libvirt = domain};
-
-    virConnectRef(connection);
-    virDomainRef(domain);
-    if (read_libvirt(&definition, true, failure) < 0)
-        return DEFINITION_FAILED;
-    if (!asks(&definition.domain))
-        return DEFINITION_ASKS_NOTHING;
-    if (definition_wire(&definition, context, &options, wiring, failure) < 0)
-        return DEFINITION_FAILED;
-    if (wiring->change_count == 0)
-        return DEFINITION_WAS_WIRED;
-    if (define(&definition, failure) == 0)
-        return DEFINITION_WIRED;
-    return definition.has_changed ? DEFINITION_CHANGED : DEFINITION_FAILED;
-}
-
-static bool
-is_asking(virDomainPtr domain)
-{
-    cleanup_definition struct definition definition = {0};
-    cleanup_failure struct failure *ignored = NULL;
-
-    virDomainRef(domain);
-    definition.libvirt = domain;
-    return read_libvirt(&definition, false, &ignored) == 0 && asks(&definition.domain);
-}
-
 int
 definition_list_asking(virConnectPtr connection, const char *pattern, unsigned int flags,
                        char ***uuids, size_t *count, struct failure **failure)
@@ -430,99 +256,20 @@ definition_list_asking(virConnectPtr connection, const char *pattern, unsigned i
     if (domain_count < 0)
         return libvirt_fail(failure, "could not list the domains");
     for (int i = 0; i < domain_count; i++) {
+        cleanup_definition struct definition definition = {0};
+        cleanup_wire_facts struct wire_facts facts = {0};
+        cleanup_failure struct failure *ignored = NULL;
         char uuid[VIR_UUID_STRING_BUFLEN];
 
         if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
-            is_asking(domains[i]) && virDomainGetUUIDString(domains[i], uuid) == 0)
+            definition_load_known(&definition, connection, domains[i], DEFINITION_READ,
+                                  &ignored) == 0)
+            wire_facts_read(&facts, &definition.domain);
+        if (facts.asks && virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);
     }
     free(domains);
-    return 0;
-}
-
-/* Says what was changed, or with --dry-run would be. */
-static void
-print_changes(const struct definition *definition, const struct change_options *options,
-              const char *nothing, const struct wiring *wiring, FILE *stream)
-{
-    const char *name = definition->domain.name;
-
-    if (wiring->change_count == 0) {
-        print_outside_line(stream, "%s: %s", name, nothing);
-        return;
-    }
-    if (options->summary)
-        print_outside_line(stream, "%s: %s%s", name, options->dry_run ? "would be " : "",
-                           options->summary);
-    for (size_t i = 0; i < wiring->change_count; i++) {
-        if (!options->summary)
-            print_outside_line(stream, "%s: %s", name, wiring->changes[i]);
-        else if (options->verbose || options->dry_run)
-            print_outside_line(stream, "  %s", wiring->changes[i]);
-    }
-}
-
-int
-definition_check_output(const struct definition *definition,
-                        const struct change_options *options, struct failure **failure)
-{
-    const char *path = options->in_place ? definition->name : options->output;
-    const bool to_libvirt = definition->libvirt && !path;
-
-    if (options->in_place && options->output)
-        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
-    else if (options->in_place && (!path || strcmp(path, "-") == 0))
-        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (options->json && !options->dry_run && !to_libvirt &&
-             output_is_standard(path))
-        failure_set(failure, FAILURE_USAGE,
-                    "--json and the XML cannot both go to standard output");
-    return *failure ? failure_hint(failure, "choose where the XML goes: --in-place or "
-                                            "--output=OUTPUT")
-                    : 0;
-}
-
-int
-definition_commit(struct definition *definition, const struct context *context,
-                  const struct change_options *options, const char *nothing,
-                  const struct wiring *wiring, struct failure **failure)
-{
-    const char *path = options->in_place ? definition->name : options->output;
-    const bool to_libvirt = definition->libvirt && !path;
-    const bool to_stdout = !to_libvirt && !options->dry_run && output_is_standard(path);
-    const size_t count = wiring->change_count;
-    const char *name = definition->domain.name;
-
-    if (definition_check_output(definition, options, failure) < 0)
-        return -1;
-    if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
-        return -1;
-    if (!to_libvirt && !options->dry_run) {
-        size_t size;
-        cleanup_free char *text =
-            xml_source_edit(definition->text, definition->doc, &size);
-
-        if (!text)
-            text = xml_format(definition->doc, &size, failure);
-        if (!text || output_write(path, text, size, failure) < 0)
-            return -1;
-    }
-    if (options->json) {
-        json_t *changes = json_array();
-
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(changes, json_string(wiring->changes[i]));
-        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
-        return 0;
-    }
-    if (context->quiet)
-        return 0;
-    print_changes(definition, options, nothing, wiring, to_stdout ? stderr : stdout);
-    if (count > 0 && to_libvirt && !options->dry_run &&
-        virDomainIsActive(definition->libvirt) == 1)
-        print_outside_line(
-            stdout, "%s: is running; the change takes effect at its next start", name);
     return 0;
 }
 

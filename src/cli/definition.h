@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The definition of the domain that a command is for: where it comes from (a file,
- * standard input, or libvirt), what a command changes in it, how it goes back, and its
- * seed. A file may also be what virt-install --print-xml writes: two domains of the same
- * name, of which the last is the definition. The operand is a file if it is "-", has a slash, or names an existing file;
- * --domain says that it is a domain.
+ * standard input, or libvirt), and its seed; change.h is for what changes it.
+ *
+ * The operand is a file if it is "-", has a slash, or names an existing file; --domain
+ * says that it is a domain. A file may also be what virt-install --print-xml writes: two
+ * domains of the same name, of which the last is the definition.
  */
 #pragma once
 
@@ -17,7 +18,6 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "seed/seed.h"
-#include "wire/wire.h"
 
 struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
@@ -29,7 +29,6 @@ struct definition {
     char *first_seed;
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
-    bool has_changed;     /* somebody else changed it before or while it was written */
     struct domain domain; /* read from the document */
 };
 
@@ -57,38 +56,16 @@ int definition_load_running(struct definition *running,
                             const struct definition *definition,
                             struct failure **failure);
 
+/* Reads that of the domain, of this connection, which may be for any use. */
+int definition_load_known(struct definition *definition, virConnectPtr connection,
+                          virDomainPtr domain, enum definition_use use,
+                          struct failure **failure);
+
 void definition_clear(struct definition *definition);
 
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 
-/* --- changing it ------------------------------------------------------------------ */
-
-/* The options of the commands that change it: `set`, `wire` and `unset`. */
-struct change_options {
-    const char *output; /* where the XML goes instead, or NULL */
-    bool in_place;
-    bool json;
-    bool replace; /* another tool's seed */
-    bool dry_run; /* write nothing, and say what would be changed */
-    bool verbose; /* list the changes after the summary */
-    /* What is said of a change, such as "wired (cdrom sda)"; NULL for a line for each
-     * change. */
-    const char *summary;
-};
-
-/* The rows of a command's options for it, whose member is `change`. */
-#define CHANGE_ROWS                                                                      \
-    OPTION('o', "output", "OUTPUT", change.output,                                       \
-           "write the XML to this file instead"),                                        \
-        OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
-        OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
-
-#define DRY_RUN_ROW                                                                      \
-    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none")
-
-/* The same of the commands that print one line for a domain. */
-#define SUMMARY_ROWS                                                                     \
-    DRY_RUN_ROW, OPTION(0, "verbose", NULL, change.verbose, "list the changes")
+/* --- several ---------------------------------------------------------------------- */
 
 /* Return: the context of a command that has the operand `i` alone. */
 struct context definition_operand(const struct context *context, size_t i);
@@ -100,50 +77,6 @@ int definition_each(const struct context *context, const void *options,
                     int (*run)(const struct context *context, const void *options,
                                struct failure **failure),
                     struct failure **failure);
-
-/* Wires the domain for its own request; looks at the disks' labels and the configuration
- * if they are this host's. */
-int definition_wire(struct definition *definition, const struct context *context,
-                    const struct change_options *options, struct wiring *wiring,
-                    struct failure **failure);
-
-/* Fails if the options contradict each other on where the XML goes; definition_commit()
- * checks it, too. */
-int definition_check_output(const struct definition *definition,
-                            const struct change_options *options,
-                            struct failure **failure);
-
-/*
- * Puts the changed document where it belongs, and tells the user what was changed;
- * `nothing` is said of a domain that needed no change.
- *
- * libvirt takes every definition, the last one stays. So its own is read again before,
- * and one that somebody else has changed since definition_load() is left alone; and
- * after, to see that ours is there.
- */
-int definition_commit(struct definition *definition, const struct context *context,
-                      const struct change_options *options, const char *nothing,
-                      const struct wiring *wiring, struct failure **failure);
-
-enum definition_state {
-    DEFINITION_CHANGED = -2, /* failed, since somebody else changed it at the same time */
-    DEFINITION_FAILED = -1,
-    DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
-    DEFINITION_WAS_WIRED,
-    DEFINITION_WIRED, /* now */
-};
-
-/*
- * Wires the definition of libvirt's domain as `virt-seed wire` does, if it asks for a
- * seed, and says nothing; for the commands that do it by themselves. `wiring` gets what
- * was changed, or would have been if it failed. Threads may do this side by side, after
- * xmlInitParser().
- */
-enum definition_state definition_wire_in_libvirt(const struct context *context,
-                                                 virConnectPtr connection,
-                                                 virDomainPtr domain,
-                                                 struct wiring *wiring,
-                                                 struct failure **failure);
 
 /* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined, and whose
  * name matches the shell pattern; `flags` is virConnectListAllDomains()'s. One that cannot

@@ -72,8 +72,10 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     return NULL;
 }
 
-char *
-libvirt_remote_host(virConnectPtr connection)
+/* Return: the other host that the daemon runs on, owned by the caller (free); NULL for
+ * this one. */
+static char *
+remote_host(virConnectPtr connection)
 {
     cleanup_free char *text = virConnectGetURI(connection);
     xmlURI *uri = text ? xmlParseURI(text) : NULL;
@@ -83,10 +85,18 @@ libvirt_remote_host(virConnectPtr connection)
     return host;
 }
 
+bool
+libvirt_is_remote(virConnectPtr connection)
+{
+    cleanup_free char *host = connection ? remote_host(connection) : NULL;
+
+    return host;
+}
+
 int
 libvirt_require_local(virConnectPtr connection, struct failure **failure)
 {
-    cleanup_free char *host = libvirt_remote_host(connection);
+    cleanup_free char *host = remote_host(connection);
 
     if (!host)
         return 0;

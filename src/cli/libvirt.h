@@ -22,9 +22,8 @@ libvirt_close_pointer(virConnectPtr *connection)
 
 #define cleanup_connection __attribute__((cleanup(libvirt_close_pointer)))
 
-/* Return: the other host that the daemon runs on, owned by the caller (free); NULL for
- * this one. */
-char *libvirt_remote_host(virConnectPtr connection);
+/* Return: whether the daemon runs on another host; not without a connection. */
+bool libvirt_is_remote(virConnectPtr connection);
 
 /* Fails if the daemon runs on another host, whose secrets and files are not ours to
  * read. */

@@ -18,12 +18,17 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/yaml.h"
+
+/* Keys in the secret that has the domain's name. */
+#define ROOT_PASSWORD_KEY "root-password"
+#define USER_PASSWORD_KEY "user-password"
 
 #define HEADER "#cloud-config\n# written by virt-seed set\n"
 #define MERGE_KEY "merge_how"
@@ -78,25 +83,23 @@ find_interface(const xmlNode *config, const char *mac)
     return NULL;
 }
 
-void
-set_remove_ip(struct writing *writing, const struct option_value *value)
+int
+set_remove_ip(struct writing *writing, const struct option_value *value,
+              struct failure **failure)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *mac = NULL;
-    xmlNode *config = vocabulary_child(writing->element, "network-config");
-    xmlNode *node;
+    xmlNode *node = vocabulary_child(writing->element, "network-config");
 
+    (void)failure;
     /* Any other <network-config> is a document, which says everything itself. */
-    if (!config)
-        return;
-    if (!*value->text || !xml_attribute_is(config, "from", "interfaces")) {
-        xml_remove(config);
-        return;
+    if (node && *value->text && xml_attribute_is(node, "from", "interfaces")) {
+        mac = find_mac(writing, value->text, &ignored);
+        node = mac ? find_interface(node, mac) : NULL;
     }
-    mac = find_mac(writing, value->text, &ignored);
-    node = mac ? find_interface(config, mac) : NULL;
     if (node)
         xml_remove(node);
+    return 0;
 }
 
 int
@@ -244,37 +247,30 @@ write_document(struct writing *writing, xmlNode *old, json_t *object)
 }
 
 int
-set_check_list(const struct writing *writing, const struct option_value *value,
-               struct failure **failure)
+set_remove_list(struct writing *writing, const struct option_value *value,
+                struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    cleanup_json json_t *object = read_written(find_child(writing, is_written), failure);
-    json_t *list = json_object_get(object, setting->element);
+    xmlNode *node = find_child(writing, is_written);
+    cleanup_json json_t *object = read_written(node, failure);
+    const json_t *list = json_object_get(object, setting->element);
 
     /* An empty value removes the key, whatever it has. */
-    if (object && (!list || json_is_array(list) || !*value->text))
-        return 0;
-    if (object)
+    if (list && !json_is_array(list) && *value->text)
         failure_set(failure, FAILURE_USER_DATA,
                     "it is not a list\n"
                     "make it a list with 'virt-seed edit', or remove it with --%s=",
                     value->row->name);
-    failure_prefix(failure,
-                   "could not change '%s' in the <user-data> written by 'virt-seed set'",
-                   setting->element);
-    return failure_hint(failure, "correct that document with 'virt-seed edit'");
-}
-
-void
-set_remove_list(struct writing *writing, const struct option_value *value)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node = find_child(writing, is_written);
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_json json_t *object = read_written(node, &ignored);
-
-    if (json_object_del(object, setting->element) == 0)
+    if (*failure) {
+        failure_prefix(
+            failure,
+            "could not change '%s' in the <user-data> written by 'virt-seed set'",
+            setting->element);
+        return failure_hint(failure, "correct that document with 'virt-seed edit'");
+    }
+    if (list && json_object_del(object, setting->element) == 0)
         write_document(writing, node, object);
+    return 0;
 }
 
 int
@@ -301,16 +297,78 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-/* --- the default user's password ------------------------------------------------------- */
+/* --- passwords --------------------------------------------------------------------- */
 
-void
-set_remove_user_password(struct writing *writing, const struct option_value *value)
+/*
+ * Reads a password from the option's file, without its line's end, for that key of the
+ * domain's secret: every local user may read the XML. Return: its content, owned by
+ * `writing`, or NULL.
+ */
+static struct buffer *
+read_password(struct writing *writing, const struct option_value *value, const char *key,
+              struct failure **failure)
+{
+    struct secret_key *secret = NULL;
+    struct buffer *password;
+
+    for (size_t i = 0; i < writing->secret_count; i++) {
+        if (strcmp(writing->secrets[i].name, key) == 0)
+            secret = &writing->secrets[i];
+    }
+    if (!secret)
+        secret = &writing->secrets[writing->secret_count++];
+    secret->name = (char *)key;
+    password = &secret->content;
+    buffer_clear(password);
+    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
+        return NULL;
+    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
+        failure_set(failure, FAILURE_REQUEST,
+                    "'%s' holds no password\n"
+                    "write the password into it, in one line",
+                    value->text);
+        return NULL;
+    }
+    /* The text holds more than line ends, so this stops. */
+    while (password->data[password->size - 1] == '\n' ||
+           password->data[password->size - 1] == '\r')
+        password->data[--password->size] = '\0';
+    if (strcspn(password->data, "\r\n") == password->size)
+        return password;
+    failure_set(failure, FAILURE_REQUEST,
+                "'%s' has several lines, or a NUL byte in a line\n"
+                "write the password alone into it, in one line",
+                value->text);
+    return NULL;
+}
+
+int
+set_add_root_password(struct writing *writing, const struct option_value *value,
+                      struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+    xmlNode *node;
+
+    if (!read_password(writing, value, ROOT_PASSWORD_KEY, failure))
+        return -1;
+    node = set_indent(
+        element_add(set_find_or_add(writing->element, setting->below), setting->element));
+    element_set(node, "secret", writing->domain->name);
+    element_set(node, "key", ROOT_PASSWORD_KEY);
+    return 0;
+}
+
+int
+set_remove_user_password(struct writing *writing, const struct option_value *value,
+                         struct failure **failure)
 {
     xmlNode *node = find_child(writing, is_user_password);
 
     (void)value;
+    (void)failure;
     if (node)
         xml_remove(node);
+    return 0;
 }
 
 /* The image chooses the default user's name, so the cloud-config sets a password without
@@ -319,8 +377,7 @@ int
 set_add_user_password(struct writing *writing, const struct option_value *value,
                       struct failure **failure)
 {
-    struct buffer *content =
-        set_read_password(writing, value, USER_PASSWORD_KEY, failure);
+    struct buffer *content = read_password(writing, value, USER_PASSWORD_KEY, failure);
     struct crypt_data *data;
     char salt[CRYPT_GENSALT_OUTPUT_SIZE];
     const char *hash;
@@ -328,6 +385,11 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
 
     if (!content)
         return -1;
+    if (content->size >= CRYPT_MAX_PASSPHRASE_SIZE)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "'%s' has a password of more than %d bytes\n"
+                           "write a shorter one into it",
+                           value->text, CRYPT_MAX_PASSPHRASE_SIZE - 1);
     data = xcalloc(1, sizeof(*data));
     /* SHA-512: cloud-init before 23.1 takes a hash that begins with $y$ for a
      * password. */
@@ -352,20 +414,115 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
+/* --- --secret PART=NAME[/KEY] ----------------------------------------------------- */
+
+static const struct secret_part {
+    const char *name;
+    bool has_children; /* in addition to what comes from the secret */
+} secret_parts[] = {
+    {"user-data", false},      {"vendor-data", false},   {"network-config", false},
+    {"meta-data", true},       {"ssh-host-keys", false}, {"ssh-authorized-keys", true},
+    {"admin-password", false},
+};
+
+/* Return: the part that the value begins with, or NULL. */
+static const struct secret_part *
+find_secret_part(const char *value)
+{
+    size_t length = strcspn(value, "=");
+
+    for (size_t i = 0; i < ARRAY_SIZE(secret_parts) && value[length]; i++) {
+        if (strlen(secret_parts[i].name) == length &&
+            strncmp(secret_parts[i].name, value, length) == 0)
+            return &secret_parts[i];
+    }
+    return NULL;
+}
+
+static int
+fail_secret_part(const char *value, struct failure **failure)
+{
+    const char *names[ARRAY_SIZE(secret_parts)], *near;
+    size_t length = strcspn(value, "=");
+    cleanup_free char *word = xstrndup(value, length < 64 ? length : 64);
+
+    for (size_t i = 0; i < ARRAY_SIZE(secret_parts); i++)
+        names[i] = secret_parts[i].name;
+    near = text_suggest(word, names, ARRAY_SIZE(names));
+    failure_set(failure, FAILURE_USAGE, "--secret has '%.64s', expected PART=NAME[/KEY]",
+                value);
+    if (value[length] && near)
+        return failure_hint(failure, "did you mean --secret=%s%.64s?", near,
+                            value + length);
+    return failure_hint(failure, "write one of these as PART: user-data, vendor-data, "
+                                 "network-config, meta-data, ssh-authorized-keys, "
+                                 "ssh-host-keys or admin-password");
+}
+
+int
+set_remove_secret(struct writing *writing, const struct option_value *value,
+                  struct failure **failure)
+{
+    const struct secret_part *part = find_secret_part(value->text);
+    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
+
+    if (!part)
+        return *value->text ? fail_secret_part(value->text, failure) : 0;
+    if (!part->has_children)
+        set_remove_all(writing->element, part->name);
+    else if (node) {
+        xmlUnsetProp(node, (const xmlChar *)"secret");
+        xmlUnsetProp(node, (const xmlChar *)"key");
+        xmlUnsetProp(node, (const xmlChar *)"file");
+        set_remove_if_empty(node);
+    }
+    return 0;
+}
+
+int
+set_add_secret(struct writing *writing, const struct option_value *value,
+               struct failure **failure)
+{
+    const struct secret_part *part = find_secret_part(value->text);
+    const char *secret = value->text + strcspn(value->text, "=") + 1;
+    size_t length;
+    cleanup_free char *name = NULL;
+    xmlNode *node;
+
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    if (!*secret)
+        return 0;
+    length = strcspn(secret, "/");
+    name = xstrndup(secret, length);
+    if (secret_check_name("NAME", name, failure) < 0 ||
+        (secret[length] && secret_check_key(secret + length + 1, failure) < 0))
+        return failure_prefix(failure, "--secret");
+    node = part->has_children ? set_find_or_add(writing->element, part->name)
+                              : set_indent(element_add(writing->element, part->name));
+    element_set(node, "secret", name);
+    if (secret[length])
+        element_set(node, "key", secret + length + 1);
+    return 0;
+}
+
 /* --- the user's own documents ------------------------------------------------------ */
 
-void
-set_remove_user_data(struct writing *writing, const struct option_value *value)
+int
+set_remove_user_data(struct writing *writing, const struct option_value *value,
+                     struct failure **failure)
 {
     xmlNode *next;
 
     (void)value;
+    (void)failure;
     for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
         next = xml_next_element(node);
         if (vocabulary_is(node, "user-data") && !is_written(node) &&
             !is_user_password(node))
             xml_remove(node);
     }
+    return 0;
 }
 
 void

@@ -10,9 +10,7 @@
 #include "domain/domain.h"
 #include "store/secret.h"
 
-/* Keys in the secret that has the domain's name. */
-#define ROOT_PASSWORD_KEY "root-password"
-#define USER_PASSWORD_KEY "user-password"
+#define FILE_HINT "name a file that you may read"
 
 struct writing {
     const struct domain *domain;
@@ -26,8 +24,9 @@ struct writing {
 struct setting {
     const char *below; /* its element's parent; NULL is <cloud-init> itself */
     const char *element;
-    /* NULL if elements of that name are removed. */
-    void (*take_away)(struct writing *writing, const struct option_value *value);
+    /* Removes what was there; NULL: the elements of that name. */
+    int (*remove)(struct writing *writing, const struct option_value *value,
+                  struct failure **failure);
     int (*add)(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 };
@@ -40,40 +39,49 @@ xmlNode *set_indent(xmlNode *node);
 /* Return: the child of that name, added if there was none. */
 xmlNode *set_find_or_add(xmlNode *parent, const char *name);
 
+void set_remove_all(xmlNode *parent, const char *name);
+
+/* For an element that only exists for its children or attributes; it may be NULL. */
+void set_remove_if_empty(xmlNode *node);
+
 /* Fails if XML cannot hold the text of the option. */
 int set_check_text(const struct option_value *value, const char *text, size_t size,
                    struct failure **failure);
 
-/*
- * Reads a password from the option's file, without its line's end, and names the key of the
- * secret that gets it. Return: its content, owned by `writing`, or NULL.
- */
-struct buffer *set_read_password(struct writing *writing,
-                                 const struct option_value *value, const char *key,
-                                 struct failure **failure);
-
 /* --- settings ------------------------------------------------------------------------- */
 
 /* --ip: an <interface> of <network-config from="interfaces">. */
-void set_remove_ip(struct writing *writing, const struct option_value *value);
+int set_remove_ip(struct writing *writing, const struct option_value *value,
+                  struct failure **failure);
 int set_add_ip(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 
-/* --package and --run: lists in a user-data document of virt-seed's own. */
-/* Fails if the document was edited so that the list in it cannot be changed. */
-int set_check_list(const struct writing *writing, const struct option_value *value,
-                   struct failure **failure);
-void set_remove_list(struct writing *writing, const struct option_value *value);
+/* --package and --run: lists in a user-data document of virt-seed's own. Removing one
+ * fails if the document was edited so that the list in it cannot be changed. */
+int set_remove_list(struct writing *writing, const struct option_value *value,
+                    struct failure **failure);
 int set_add_to_list(struct writing *writing, const struct option_value *value,
                     struct failure **failure);
 
+/* --root-password-file: a key of the host's secret. */
+int set_add_root_password(struct writing *writing, const struct option_value *value,
+                          struct failure **failure);
+
 /* --password-file: a user-data document in the host's secret. */
-void set_remove_user_password(struct writing *writing, const struct option_value *value);
+int set_remove_user_password(struct writing *writing, const struct option_value *value,
+                             struct failure **failure);
 int set_add_user_password(struct writing *writing, const struct option_value *value,
                           struct failure **failure);
 
+/* --secret: PART=NAME[/KEY]. */
+int set_remove_secret(struct writing *writing, const struct option_value *value,
+                      struct failure **failure);
+int set_add_secret(struct writing *writing, const struct option_value *value,
+                   struct failure **failure);
+
 /* --user-data: the documents that do not come from the settings above. */
-void set_remove_user_data(struct writing *writing, const struct option_value *value);
+int set_remove_user_data(struct writing *writing, const struct option_value *value,
+                         struct failure **failure);
 
 /* Moves the documents that come from those settings after all others, to which they
  * add. */

@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/service.h"
-#include "cli/definition.h"
+#include "cli/change.h"
 #include "cli/libvirt.h"
 #include "cli/watch.h"
 

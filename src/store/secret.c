@@ -467,3 +467,62 @@ secret_replace(int root, const struct domain *domain, const struct secret_key *k
     }
     return write_key(secret, domain->name, key, failure);
 }
+
+/* --- undoing ------------------------------------------------------------------------ */
+
+struct secret_past {
+    const char *name;
+    struct secret_key key; /* its name is NULL if only a new secret is removed */
+    bool is_new;           /* there was no such secret */
+    int error;             /* -ENOENT if there was no such key */
+};
+
+void
+secret_undo_note(struct secret_undo *undo, const char *name, const char *key)
+{
+    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key ? key : "");
+    cleanup_failure struct failure *invalid = NULL;
+    struct secret_past *past;
+    struct stat status;
+
+    if (secret_check_name("secret", name, &invalid) < 0)
+        return;
+    past = array_add(undo->list, undo->count);
+    *past = (struct secret_past){.name = name, .key.name = (char *)key};
+    past->is_new =
+        secrets == -ENOENT ||
+        (secrets >= 0 && fstatat(secrets, name, &status, AT_SYMLINK_NOFOLLOW) < 0 &&
+         errno == ENOENT);
+    past->error = fs_read_in_root(undo->root, path, LIMIT_PART, &past->key.content);
+}
+
+void
+secret_undo_all(struct secret_undo *undo)
+{
+    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
+
+    for (size_t i = 0; secrets >= 0 && i < undo->count; i++) {
+        const struct secret_past *past = &undo->list[i];
+        cleanup_close int secret =
+            fs_open_strictly_beneath(secrets, past->name, O_DIRECTORY);
+        cleanup_failure struct failure *ignored = NULL;
+
+        if (past->is_new)
+            fs_remove_tree(secrets, past->name);
+        else if (secret >= 0 && past->key.name && past->error == -ENOENT)
+            unlinkat(secret, past->key.name, 0);
+        else if (secret >= 0 && past->key.name && past->error == 0)
+            write_key(secret, past->name, &past->key, &ignored);
+    }
+    secret_undo_drop(undo);
+}
+
+void
+secret_undo_drop(struct secret_undo *undo)
+{
+    for (size_t i = 0; i < undo->count; i++)
+        buffer_clear(&undo->list[i].key.content);
+    free(undo->list);
+    *undo = (struct secret_undo){.root = undo->root};
+}

@@ -76,3 +76,23 @@ int secret_write(int root, const char *name, const struct secret_key *keys,
  * its name. */
 int secret_replace(int root, const struct domain *domain, const struct secret_key *key,
                    struct failure **failure);
+
+/* --- undoing ------------------------------------------------------------------------ */
+
+/* What was there of the secrets that a command writes, so that it is there again if the
+ * command fails. */
+struct secret_undo {
+    int root;
+    struct secret_past *list;
+    size_t count;
+};
+
+/* Notes what is there, before it is written, of a key of the secret; with NULL, only
+ * whether there is such a secret. Both names are borrowed. */
+void secret_undo_note(struct secret_undo *undo, const char *name, const char *key);
+
+/* Puts back what was noted, as far as possible; nothing after secret_undo_drop(). */
+void secret_undo_all(struct secret_undo *undo);
+void secret_undo_drop(struct secret_undo *undo);
+
+#define cleanup_secret_undo __attribute__((cleanup(secret_undo_all)))

@@ -494,6 +494,10 @@ options_of_help() {
     run -0 --separate-stderr virt-seed wire odd.xml
     [[ $stderr != *$'\x7f'* ]]
     [[ $stderr == *'?x'* ]]
+    domain_xml | sed "s|<ci:cloud-init.*|<vm:vm xmlns:vm='http://ovirt.org/vm/1.0'><vm:device devtype='disk' name='hdc'>\
+<vm:payload><vm:volId>cidata</vm:volId><vm:file path='a\&#x9b;31m'>eA==</vm:file></vm:payload></vm:device></vm:vm>|" >odd.xml
+    run -0 virt-seed dump odd.xml
+    [[ $output == '==> a?31m <=='* ]]
 }
 
 # --- dump -------------------------------------------------------------------------------------

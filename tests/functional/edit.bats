@@ -63,6 +63,8 @@ assert_nothing_left() {
     export VISUAL="$EDITOR --wait 'a b'" EDITOR=false
     run -1 edit
     [[ $(<arguments) = "--wait a b $TMPDIR/"* ]]
+    VISUAL='A=b :; touch' run -0 edit
+    VISUAL=: run -0 edit
     assert_nothing_left
 }
 
@@ -223,7 +225,34 @@ assert_nothing_left() {
         kill -s "$signal" "$process"
         wait "$process" || :
         assert_nothing_left
-        kill "$editor"
+        run ! kill -0 "$editor"
+    done
+}
+
+@test "a signal that ends the command ends its editor, which may save the text first, and restores the terminal" {
+    local file signal terminal
+
+    mkfifo running typed
+    editor_runs 'trap "kill \$!; echo saved >>\"\$1\"; exit 1" TERM HUP
+stty -echo
+sleep 60 &
+echo $$ >running
+wait'
+    for signal in TERM HUP; do
+        env --default-signal=HUP,TERM script -qefc "stty >before; sh -c 'echo \$\$ >process; exec virt-seed \
+            --root=$root edit web1.xml' 2>errors; stty >after" /dev/null <typed >log 2>&1 3>&- &
+        terminal=$!
+        exec 7>typed
+        read -r editor <running
+        kill -s "$signal" "$(<process)"
+        wait_until 60 test -s after
+        exec 7>&-
+        wait "$terminal" || :
+        run ! kill -0 "$editor"
+        diff before after
+        file=$(sed -n 's/^virt-seed: the text that you edited is in //p' errors)
+        [[ $(tail -n 1 "$file") = saved ]]
+        rm "$file" errors before after
     done
 }
 

@@ -267,6 +267,15 @@ END
     [[ $(<web1/userdata) == hunter2 && $(<web1/over) == y && $(od -An -tx1 web1/more) == ' 00 01' ]]
 }
 
+@test "--secrets leaves no secret if the element cannot be written" {
+    make_secret web1 userdata hunter2
+    run -1 virt-seed --root="$root" import --secrets -o none/out.xml kubevirt - < <(with_secret)
+    [[ $(<"$root$confdir/secrets/web1/userdata") == hunter2 ]]
+    rm -r "$root$confdir/secrets/web1"
+    run -1 virt-seed --root="$root" import --secrets -o none/out.xml kubevirt - < <(with_secret)
+    [[ -z $(ls "$root$confdir/secrets") ]]
+}
+
 @test "--secrets creates nothing for a secret that is not in the file" {
     run -0 virt-seed --root="$root" import --secrets kubevirt - < <(machine 'cloudInitNoCloud: {secretRef: {name: a}}')
     assert_said "secret 'a' is not in the file: put it into $confdir/secrets/a, a file for each key"

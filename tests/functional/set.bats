@@ -281,6 +281,13 @@ END
     assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=admin-password=web1 web1.xml
     assert_refused 1 'admin-password'
+    # Nobody who types an option knows the name of its element.
+    run virt-seed set -i --user=no/user web1.xml
+    assert_refused 1 '--user: ' 'user_name'
+    run virt-seed set -i --instance-id=a --instance-id-policy=content web1.xml
+    assert_refused 1 '--instance-id-policy: ' 'duplicate <instance-id>'
+    run virt-seed set -i --hostname=web1 --ssh-key=user-data web1.xml
+    assert_refused 1 '--ssh-key: '
     run virt-seed set -i --hostname=a --hostname=b web1.xml
     assert_refused 1 'duplicate <hostname>'
     run virt-seed set -i --hostname=$'a\eb' web1.xml
@@ -295,6 +302,19 @@ END
     : >empty
     run virt-seed set -i --root-password-file=empty web1.xml
     assert_refused 1 'holds no password'
+    # No start would take these.
+    head -c 513 /dev/zero | tr '\0' a >password
+    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
+    assert_refused 1 'at most 512 bytes'
+    run virt-seed --root="$root" set -i --password-file=password web1.xml
+    assert_refused 1 'more than 511 bytes'
+    printf 'a\tb\n' >password
+    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
+    assert_refused 1 'without tabs'
+    run virt-seed set -i --secret=user-data=../x web1.xml
+    assert_refused 1 '--secret' 'is not a valid secret name'
+    run virt-seed set -i --secret=user-data=a/b/c web1.xml
+    assert_refused 1 '--secret' 'key="b/c" is not a valid secret name'
     head -c 600 /dev/zero | tr '\0' a >long
     run virt-seed set -i --root-password-file=long web1.xml
     assert_refused 1 'more than'
@@ -405,7 +425,7 @@ END
     run virt-seed set --ip=192.0.2.10/24,mac=x web1.xml
     assert_refused 2 'mac=x, which is not a MAC'
     run virt-seed set --ip=192.0.2.256/24 web1.xml
-    assert_refused 1 '192.0.2.256/24'
+    assert_refused 1 '192.0.2.256/24' '--ip: '
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
     assert_refused 2 'the domain has 0 interfaces'
@@ -443,7 +463,14 @@ END
     printf 'second\n' >password
     run -2 virt-seed --root="$root" set --root-password-file=password -i -o out.xml web1.xml
     run -2 virt-seed --root="$root" set --root-password-file=password --json web1.xml
+    run -1 virt-seed --root="$root" set --root-password-file=password --password-file=password \
+        -o none/out.xml web1.xml
+    assert_said "could not open 'none/'"
     cmp before "$root$confdir/secrets/web1/root-password"
+    [[ $(ls "$root$confdir/secrets/web1") = $'allow\nroot-password' ]]
+    sed s/web1/web2/ web1.xml >web2.xml
+    run -1 virt-seed --root="$root" set --root-password-file=password -o none/out.xml web2.xml
+    [[ $(ls "$root$confdir/secrets") = web1 ]]
     printf 'one\ntwo\n' >password
     run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
     assert_said 'has several lines'

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/change.h"
+#include "cli/io.h"
+#include "cli/libvirt.h"
+#include "domain/xml-source.h"
+#include "domain/xml.h"
+#include "image/image.h"
+#include "store/configuration.h"
+
+/* --- wiring ----------------------------------------------------------------------- */
+
+/* Writes the host's default datasource into the element, if that chooses none and the domain
+ * is not wired: from then on the definition says it, to every host. */
+static int
+add_default_datasource(struct domain *domain, const struct config *config,
+                       struct request *request, struct wiring *wiring,
+                       struct failure **failure)
+{
+    const char *name = config->default_datasource.value;
+    xmlNode *element = request_find(domain);
+    cleanup_wire_facts struct wire_facts facts = {0};
+
+    if (!name || !element || request->payload ||
+        xmlHasProp(element, (const xmlChar *)"datasource"))
+        return 0;
+    wire_facts_read(&facts, domain);
+    if (wire_facts_are_wired(&facts) || facts.seed_of_another)
+        return 0;
+    xml_set_attribute(element, "datasource", name);
+    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
+                config->default_datasource.file);
+    request_clear(request);
+    return request_read(request, domain, failure);
+}
+
+int
+definition_wire(struct definition *definition, const struct context *context,
+                const struct change_options *options, struct wiring *wiring,
+                struct failure **failure)
+{
+    struct wire_options wire = {.replace = options->replace};
+    cleanup_config struct config config = {0};
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, &definition->domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    /* Another host's paths mean nothing here: there the names of the disks decide, and
+     * its own hook knows where its metadata server is. */
+    if (!libvirt_is_remote(definition->connection)) {
+        label_read_disks(&definition->domain);
+        if (config_read(&config, context->root, failure) < 0 ||
+            add_default_datasource(&definition->domain, &config, &request, wiring,
+                                   failure) < 0)
+            return failure_prefix(failure, "domain '%s'", definition->domain.name);
+        wire.imds_address = config.imds_address;
+    }
+    if (wire_domain(&definition->domain, &request, &wire, wiring, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
+}
+
+/* --- back into libvirt ------------------------------------------------------------ */
+
+/* Return: DEFINITION_CHANGED. */
+static int
+fail_changed(const struct definition *definition, const char *when,
+             struct failure **failure)
+{
+    failure_set(failure, FAILURE_LIBVIRT,
+                "somebody else changed the definition of '%s' %s\n"
+                "make sure nothing else is editing it, and run the command again",
+                virDomainGetName(definition->libvirt), when);
+    return DEFINITION_CHANGED;
+}
+
+/* What is defined must have the request that was written, and our disk or address.
+ * Return: as define(). */
+static int
+check_written(const struct definition *definition, const struct domain *written,
+              struct failure **failure)
+{
+    cleanup_definition struct definition found = {0};
+    cleanup_wire_facts struct wire_facts found_facts = {0};
+    cleanup_wire_facts struct wire_facts written_facts = {0};
+    cleanup_free char *found_url = NULL;
+    cleanup_free char *written_url = NULL;
+
+    if (definition_load_known(&found, definition->connection, definition->libvirt,
+                              DEFINITION_READ, failure) < 0)
+        return DEFINITION_FAILED;
+    wire_facts_read(&found_facts, &found.domain);
+    wire_facts_read(&written_facts, written);
+    found_url = found_facts.url.address ? seed_url_word(&found_facts.url) : xstrdup("");
+    written_url =
+        written_facts.url.address ? seed_url_word(&written_facts.url) : xstrdup("");
+    if (!found_facts.disk == !written_facts.disk && strcmp(found_url, written_url) == 0 &&
+        request_is_same(request_find(&found.domain), request_find(written)))
+        return 0;
+    return fail_changed(definition, "at the same time, and what was written is gone",
+                        failure);
+}
+
+/* Defines the document, or writes the <cloud-init> element if that alone has changed.
+ * Nothing but this is done between reading the definition again and writing it. Return:
+ * 0, DEFINITION_CHANGED or DEFINITION_FAILED. */
+static int
+define(const struct definition *definition, struct failure **failure)
+{
+    const char *name = virDomainGetName(definition->libvirt);
+    cleanup_domain struct domain written = {0};
+    cleanup_free char *text = NULL;
+    cleanup_free char *now = NULL;
+    size_t size;
+
+    if (domain_read(&written, definition->doc, failure) < 0)
+        return -1;
+    text = definition->request_alone ? request_format(request_find(&written))
+                                     : xml_format(definition->doc, &size, failure);
+    if (!text)
+        return -1;
+    now = virDomainGetXMLDesc(definition->libvirt,
+                              VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+    if (!now)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    /* It was loaded to be changed. */
+    assert(definition->text);
+    if (strcmp(now, definition->text) != 0)
+        return fail_changed(definition, "meanwhile: nothing was written", failure);
+    if (definition->request_alone) {
+        if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
+                                 "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
+            return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
+                                name);
+    } else {
+        virDomainPtr defined = virDomainDefineXMLFlags(definition->connection, text, 0);
+
+        if (!defined)
+            return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
+                                name);
+        virDomainFree(defined);
+    }
+    return check_written(definition, &written, failure);
+}
+
+enum definition_state
+definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
+                           virDomainPtr domain, struct wiring *wiring,
+                           struct failure **failure)
+{
+    const struct change_options options = {0};
+    cleanup_definition struct definition definition = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
+    int result;
+
+    if (definition_load_known(&definition, connection, domain, DEFINITION_CHANGE,
+                              failure) < 0)
+        return DEFINITION_FAILED;
+    wire_facts_read(&facts, &definition.domain);
+    if (!facts.asks)
+        return DEFINITION_ASKS_NOTHING;
+    if (definition_wire(&definition, context, &options, wiring, failure) < 0)
+        return DEFINITION_FAILED;
+    if (wiring->change_count == 0)
+        return DEFINITION_WAS_WIRED;
+    result = define(&definition, failure);
+    return result < 0 ? result : DEFINITION_WIRED;
+}
+
+/* --- where it belongs --------------------------------------------------------------- */
+
+/* Says what was changed, or with --dry-run would be. */
+static void
+print_changes(const struct definition *definition, const struct change_options *options,
+              const char *nothing, const struct wiring *wiring, FILE *stream)
+{
+    const char *name = definition->domain.name;
+
+    if (wiring->change_count == 0) {
+        print_outside_line(stream, "%s: %s", name, nothing);
+        return;
+    }
+    if (options->summary)
+        print_outside_line(stream, "%s: %s%s", name, options->dry_run ? "would be " : "",
+                           options->summary);
+    for (size_t i = 0; i < wiring->change_count; i++) {
+        if (!options->summary)
+            print_outside_line(stream, "%s: %s", name, wiring->changes[i]);
+        else if (options->verbose || options->dry_run)
+            print_outside_line(stream, "  %s", wiring->changes[i]);
+    }
+}
+
+int
+definition_check_output(const struct definition *definition,
+                        const struct change_options *options, struct failure **failure)
+{
+    const char *path = options->in_place ? definition->name : options->output;
+    const bool to_libvirt = definition->libvirt && !path;
+
+    if (options->in_place && options->output)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place && (!path || strcmp(path, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && !options->dry_run && !to_libvirt &&
+             output_is_standard(path))
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    return *failure ? failure_hint(failure, "choose where the XML goes: --in-place or "
+                                            "--output=OUTPUT")
+                    : 0;
+}
+
+int
+definition_commit(const struct definition *definition, const struct context *context,
+                  const struct change_options *options, const char *nothing,
+                  const struct wiring *wiring, struct failure **failure)
+{
+    const char *path = options->in_place ? definition->name : options->output;
+    const bool to_libvirt = definition->libvirt && !path;
+    const bool to_stdout = !to_libvirt && !options->dry_run && output_is_standard(path);
+    const size_t count = wiring->change_count;
+    const char *name = definition->domain.name;
+
+    if (definition_check_output(definition, options, failure) < 0)
+        return -1;
+    if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
+        return -1;
+    if (!to_libvirt && !options->dry_run) {
+        size_t size;
+        cleanup_free char *text =
+            xml_source_edit(definition->text, definition->doc, &size);
+
+        if (!text)
+            text = xml_format(definition->doc, &size, failure);
+        if (!text || output_write(path, text, size, failure) < 0)
+            return -1;
+    }
+    if (options->json) {
+        json_t *changes = json_array();
+
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(changes, json_string(wiring->changes[i]));
+        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
+        return 0;
+    }
+    if (context->quiet)
+        return 0;
+    print_changes(definition, options, nothing, wiring, to_stdout ? stderr : stdout);
+    if (count > 0 && to_libvirt && !options->dry_run &&
+        virDomainIsActive(definition->libvirt) == 1)
+        print_outside_line(
+            stdout, "%s: is running; the change takes effect at its next start", name);
+    return 0;
+}
+
+/* --- its summary -------------------------------------------------------------------- */
+
+void
+wiring_parts_read(struct wiring_parts *parts, const struct definition *definition)
+{
+    cleanup_domain struct domain domain = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *serial = NULL;
+
+    *parts = (struct wiring_parts){0};
+    /* Disks of definition->domain may be gone after wiring. */
+    if (domain_read(&domain, definition->doc, &ignored) < 0)
+        return;
+    wire_facts_read(&facts, &domain);
+    if (domain_find_serial(&domain))
+        serial = xml_text(domain_find_serial(&domain));
+    if (facts.disk)
+        parts->disk = xasprintf("%s %s", facts.disk->device, facts.disk->target);
+    parts->serial = serial && strstr(serial, "ds=");
+    parts->report = facts.reports;
+    parts->shim = facts.uses_shim;
+    parts->request = request_find(&domain) != NULL;
+}
+
+void
+wiring_parts_clear(struct wiring_parts *parts)
+{
+    free(parts->disk);
+    *parts = (struct wiring_parts){0};
+}
+
+char *
+wiring_parts_describe(const char *done, const struct wiring_parts *parts,
+                      const struct wiring_parts *without)
+{
+    const char *const words[] = {
+        parts->disk && !without->disk ? parts->disk : NULL,
+        parts->serial && !without->serial ? "serial" : NULL,
+        parts->report && !without->report ? "report channel" : NULL,
+        parts->shim && !without->shim ? "by its emulator" : NULL,
+        parts->request && !without->request ? "<cloud-init>" : NULL,
+    };
+    cleanup_buffer struct buffer list = {0};
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        if (words[i])
+            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", words[i]);
+    }
+    return list.size > 0 ? xasprintf("%s (%s)", done, list.data) : xstrdup(done);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What commands change in a domain's definition (definition.h), and how it goes back. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <libvirt/libvirt.h>
+
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "wire/wire.h"
+
+/* The options of the commands that change it: `set`, `wire` and `unset`. */
+struct change_options {
+    const char *output; /* where the XML goes instead, or NULL */
+    bool in_place;
+    bool json;
+    bool replace; /* another tool's seed */
+    bool dry_run; /* write nothing, and say what would be changed */
+    bool verbose; /* list the changes after the summary */
+    /* What is said of a change, such as "wired (cdrom sda)"; NULL for a line for each
+     * change. */
+    const char *summary;
+};
+
+/* The rows of a command's options for it, whose member is `change`. */
+#define CHANGE_ROWS                                                                      \
+    OPTION('o', "output", "OUTPUT", change.output,                                       \
+           "write the XML to this file instead"),                                        \
+        OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
+        OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
+
+#define DRY_RUN_ROW                                                                      \
+    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none")
+
+/* The same of the commands that print one line for a domain. */
+#define SUMMARY_ROWS                                                                     \
+    DRY_RUN_ROW, OPTION(0, "verbose", NULL, change.verbose, "list the changes")
+
+/* Wires the domain for its own request; looks at the disks' labels and the configuration
+ * if they are this host's. */
+int definition_wire(struct definition *definition, const struct context *context,
+                    const struct change_options *options, struct wiring *wiring,
+                    struct failure **failure);
+
+/* Fails if the options contradict each other on where the XML goes; definition_commit()
+ * checks it, too. */
+int definition_check_output(const struct definition *definition,
+                            const struct change_options *options,
+                            struct failure **failure);
+
+/*
+ * Puts the changed document where it belongs, and tells the user what was changed;
+ * `nothing` is said of a domain that needed no change.
+ *
+ * libvirt takes every definition, the last one stays. So its own is read again before,
+ * and one that somebody else has changed since definition_load() is left alone; and
+ * after, to see that ours is there.
+ */
+int definition_commit(const struct definition *definition, const struct context *context,
+                      const struct change_options *options, const char *nothing,
+                      const struct wiring *wiring, struct failure **failure);
+
+enum definition_state {
+    DEFINITION_CHANGED = -2, /* failed, since somebody else changed it at the same time */
+    DEFINITION_FAILED = -1,
+    DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
+    DEFINITION_WAS_WIRED,
+    DEFINITION_WIRED, /* now */
+};
+
+/*
+ * Wires the definition of libvirt's domain as `virt-seed wire` does, if it asks for a
+ * seed, and says nothing; for the commands that do it by themselves. `wiring` gets what
+ * was changed, or would have been if it failed. Threads may do this side by side, after
+ * xmlInitParser().
+ */
+enum definition_state definition_wire_in_libvirt(const struct context *context,
+                                                 virConnectPtr connection,
+                                                 virDomainPtr domain,
+                                                 struct wiring *wiring,
+                                                 struct failure **failure);
+
+/* --- its summary ------------------------------------------------------------------ */
+
+/* What a definition has of virt-seed's. */
+struct wiring_parts {
+    char *disk; /* "cdrom sda", or NULL */
+    bool serial;
+    bool report;
+    bool shim;
+    bool request;
+};
+
+void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition);
+void wiring_parts_clear(struct wiring_parts *parts);
+
+#define cleanup_wiring_parts __attribute__((cleanup(wiring_parts_clear)))
+
+/* Return: "DONE (cdrom sda, serial)", with those that the other does not have, owned by the
+ * caller (free). */
+char *wiring_parts_describe(const char *done, const struct wiring_parts *parts,
+                            const struct wiring_parts *without);
