@@ -50,16 +50,10 @@ finish(struct waited *waited, const char *outcome, int status,
        const struct guest_report *report, const struct failure *failure)
 {
     struct waiting *waiting = waited->waiting;
-    const struct progress_end end = {
-        .outcome = outcome,
-        .status = status,
-        .report = report,
-        .failure = failure,
-    };
 
     waited->over = true;
     waited->status = status;
-    progress_finish(&waiting->progress, waited->row, &end);
+    progress_finish(waited->row, outcome, status, report, failure);
     for (size_t i = 0; i < waiting->count; i++) {
         if (!waiting->list[i]->over)
             return;
@@ -98,7 +92,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
         if (running_seed_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
         else
-            progress_note(&waited->waiting->progress, waited->row, "scrubbed");
+            progress_note(waited->row, "scrubbed");
     }
     finish(waited, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
 }
@@ -246,7 +240,7 @@ finish_by_record(struct waited *waited)
             .stage = GUEST_STAGE_NONE,
             .text = xstrdup(result->errors[i]),
         };
-    progress_show(&waited->waiting->progress, waited->row, &report);
+    progress_show(waited->row, &report);
     finish_by_report(waited, &report);
 }
 
@@ -324,7 +318,7 @@ take_report(struct waited *waited)
         strcmp(report->boot, waited->passed) == 0)
         return;
     waited->begun = true;
-    progress_show(&waited->waiting->progress, waited->row, report);
+    progress_show(waited->row, report);
     if (guest_state_is_end(report->state))
         finish_by_report(waited, report);
     /* Nobody reads our output any more; main() reports that. */
@@ -374,7 +368,7 @@ started(struct followed *followed, int detail)
 
     if (waited->over || waited->waiting->options->no_wait)
         return;
-    progress_note(&waited->waiting->progress, waited->row, "started");
+    progress_note(waited->row, "started");
     waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
     /* A guest that was saved continues, and what it said before counts. */
     if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
@@ -403,7 +397,7 @@ stopped(struct followed *followed, int detail)
     if (waited->over)
         return;
     if (waited->next && !waited->begun)
-        progress_note(&waited->waiting->progress, waited->row, "stopped");
+        progress_note(waited->row, "stopped");
     else
         finish_by_stop(waited, detail);
 }
