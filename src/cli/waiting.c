@@ -116,19 +116,17 @@ finish_by_time(struct waited *waited)
     const struct guest_report *report = &waited->followed->report;
     bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
-    cleanup_free char *reason = NULL;
-    cleanup_free char *hint = NULL;
     cleanup_failure struct failure *failure = NULL;
     struct guest_signs signs;
 
-    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root);
-    reason = guest_signs_reason(&signs, was_heard);
-    hint = guest_signs_hint(&signs, was_heard);
+    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root,
+                     was_heard);
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
                 name_of(waited), waited->waiting->options->timeout, stage,
-                reason ? "; " : "", reason ? reason : "");
-    if (hint)
-        failure_hint(&failure, "%s", hint);
+                signs.reason ? "; " : "", signs.reason ? signs.reason : "");
+    free(signs.reason);
+    if (signs.hint)
+        failure_hint(&failure, "%s", signs.hint);
     else if (was_heard)
         failure_hint(&failure, "%s", logs_of(waited));
     else
@@ -414,33 +412,12 @@ failed(struct followed *followed, struct failure *reason)
     finish(waited, "error", STATUS_FAILURE, &followed->report, failure);
 }
 
-static void
-second(struct follow *follow)
-{
-    struct waiting *waiting = follow->owner;
-
-    progress_tick(&waiting->progress);
-}
-
-static void
-deadline(struct follow *follow)
-{
-    struct waiting *waiting = follow->owner;
-
-    for (size_t i = 0; i < waiting->count; i++) {
-        if (!waiting->list[i]->over)
-            finish_by_time(waiting->list[i]);
-    }
-}
-
 static const struct follow_events events = {
     .said = said,
     .started = started,
     .begun = begun,
     .stopped = stopped,
     .failed = failed,
-    .second = second,
-    .deadline = deadline,
 };
 
 /* --- opening, running, closing ----------------------------------------------------- */
@@ -523,11 +500,39 @@ waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
     return waited;
 }
 
+static void
+handle_second(int timer, void *data)
+{
+    struct waiting *waiting = data;
+
+    (void)timer;
+    progress_tick(&waiting->progress);
+}
+
+static void
+handle_deadline(int timer, void *data)
+{
+    struct waiting *waiting = data;
+
+    virEventUpdateTimeout(timer, -1);
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (!waiting->list[i]->over)
+            finish_by_time(waiting->list[i]);
+    }
+}
+
 int
 waiting_run(struct waiting *waiting, struct failure **failure)
 {
-    return follow_run(&waiting->follow, waiting->milliseconds,
-                      waiting->progress.style == PROGRESS_LIVE, failure);
+    const bool is_live = waiting->progress.style == PROGRESS_LIVE;
+    int clock = virEventAddTimeout(is_live ? 1000 : -1, handle_second, waiting, NULL);
+    int deadline =
+        virEventAddTimeout(waiting->milliseconds, handle_deadline, waiting, NULL);
+    int result = follow_run(&waiting->follow, failure);
+
+    virEventRemoveTimeout(clock);
+    virEventRemoveTimeout(deadline);
+    return result;
 }
 
 int
