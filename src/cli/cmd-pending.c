@@ -205,19 +205,19 @@ print_circumstances(const struct comparison *comparison)
                comparison->reason);
     if (comparison->is_saved)
         puts("it was saved: its next start resumes the guest, which then reads no seed");
-    if (comparison->is_replaced && comparison->storage)
-        printf("the seed %s has been replaced since it was started",
-               comparison->storage->location);
-    else if (comparison->is_replaced)
-        fputs("its seed was replaced after it was started", stdout);
-    /* A guest that keeps what it has read, has read neither; others may say which. */
-    if (comparison->is_replaced && (comparison->is_kept || comparison->claim.instance_id))
-        putchar('\n');
-    else if (comparison->is_as_replaced)
-        puts(", by that of the next start: if the guest has been rebooted since, nothing "
-             "changes");
-    else if (comparison->is_replaced)
-        puts("; if the guest has been rebooted since, it has read that one");
+    if (comparison->is_replaced) {
+        if (comparison->storage)
+            printf("the seed %s has been replaced since it was started",
+                   comparison->storage->location);
+        else
+            fputs("its seed was replaced after it was started", stdout);
+        /* A guest that keeps what it has read, has read neither; others may say which. */
+        puts(
+            comparison->is_kept || comparison->claim.instance_id ? ""
+            : comparison->is_as_replaced
+                ? ", by that of the next start: if the guest has been rebooted since, nothing changes"
+                : "; if the guest has been rebooted since, it has read that one");
+    }
     /* What a reboot within the guest reads, and how to have it read the new seed. */
     if (comparison->running.doc && comparison->has_changes) {
         const struct storage *storage =
