@@ -250,19 +250,16 @@ print_json(const struct comparison *comparison, bool show_secrets)
         const struct document *before = document->before;
         const struct document *next = document->next;
         cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
-        json_t *object =
-            json_pack("{s:o, s:s, s:b}", "path", json_outside_string(document->path),
-                      "state", state_words[document->state], "secret", document->secret);
 
-        if (before)
-            json_object_set_new(object, "size-before",
-                                json_integer((json_int_t)before->data.size));
-        if (next)
-            json_object_set_new(object, "size",
-                                json_integer((json_int_t)next->data.size));
-        if (diff.size > 0)
-            json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
-        json_array_append_new(documents, object);
+        json_array_append_new(
+            documents,
+            json_pack("{s:o, s:s, s:b, s:o*, s:o*, s:o*}", "path",
+                      json_outside_string(document->path), "state",
+                      state_words[document->state], "secret", document->secret,
+                      "size-before",
+                      before ? json_integer((json_int_t)before->data.size) : NULL, "size",
+                      next ? json_integer((json_int_t)next->data.size) : NULL, "diff",
+                      diff.size > 0 ? json_stringn(diff.data, diff.size) : NULL));
     }
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
         json_array_append_new(wiring, json_string(comparison->wiring.changes[i]));
