@@ -110,6 +110,25 @@ describe_stage(const struct guest_report *report)
     return xasprintf("the last stage was %s", stage);
 }
 
+/* The time is over, and the boot that counts has not begun. */
+static void
+finish_unbegun(struct waited *waited)
+{
+    const char *name = name_of(waited);
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
+                waited->waiting->options->timeout,
+                waited->followed->has_run ? "its guest has not booted again"
+                                          : "it has not been started");
+    if (waited->starts)
+        failure_hint(&failure,
+                     "libvirt still starts it: see /var/log/libvirt/qemu/%s.log", name);
+    else
+        failure_hint(&failure, "--next waits for another boot than the last one");
+    finish(waited, "timeout", STATUS_TIMEOUT, NULL, failure);
+}
+
 static void
 finish_by_time(struct waited *waited)
 {
@@ -308,9 +327,10 @@ check_report(struct waited *waited)
 }
 
 static void
-take_report(struct waited *waited)
+take_report(struct followed *followed)
 {
-    const struct guest_report *report = &waited->followed->report;
+    struct waited *waited = followed->owner;
+    const struct guest_report *report = &followed->report;
 
     if (waited->over || report->state == GUEST_STATE_NOTHING ||
         strcmp(report->boot, waited->passed) == 0)
@@ -338,7 +358,7 @@ waiting_begin(struct waited *waited)
     /* The report of a domain that does not run is a leftover. */
     if (!active || (complete && next))
         snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
-    take_report(waited);
+    take_report(waited->followed);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
 }
@@ -352,12 +372,6 @@ waiting_begin_start(struct waited *waited)
 }
 
 /* --- what happens ----------------------------------------------------------------- */
-
-static void
-said(struct followed *followed)
-{
-    take_report(followed->owner);
-}
 
 static void
 started(struct followed *followed, int detail)
@@ -413,7 +427,7 @@ failed(struct followed *followed, struct failure *reason)
 }
 
 static const struct follow_events events = {
-    .said = said,
+    .said = take_report,
     .started = started,
     .begun = begun,
     .stopped = stopped,
@@ -516,8 +530,15 @@ handle_deadline(int timer, void *data)
 
     virEventUpdateTimeout(timer, -1);
     for (size_t i = 0; i < waiting->count; i++) {
-        if (!waiting->list[i]->over)
-            finish_by_time(waiting->list[i]);
+        struct waited *waited = waiting->list[i];
+
+        if (waited->over)
+            continue;
+        if (waited->next && !waited->begun &&
+            (waited->passed[0] || !waited->followed->has_run))
+            finish_unbegun(waited);
+        else
+            finish_by_time(waited);
     }
 }
 
