@@ -72,8 +72,12 @@ process_catch_signals(const int *signals)
     int fd;
 
     sigemptyset(&set);
-    for (; *signals; signals++)
-        sigaddset(&set, *signals);
+    for (; *signals; signals++) {
+        struct sigaction action;
+
+        if (sigaction(*signals, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, *signals);
+    }
     fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0)
         return -errno;

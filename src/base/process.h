@@ -20,8 +20,9 @@ int process_begin(void);
  * or -errno. */
 int process_keep_descriptors(int input, int output);
 
-/* Blocks the signals (ended by 0), which are read from a signalfd(2) instead. Return: that
- * descriptor, owned by the caller, or -errno. */
+/* Blocks the signals (ended by 0), which are read from a signalfd(2) instead; those that
+ * are ignored, as with nohup(1), stay so. Return: that descriptor, owned by the caller, or
+ * -errno. */
 int process_catch_signals(const int *signals);
 
 /* Ends the process after that many seconds with `message` on standard error and the exit

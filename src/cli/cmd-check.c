@@ -54,15 +54,13 @@ print_text(const char *origin, const struct findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
-
         const char *kind = finding->error ? "error" : "warning";
+        cleanup_free char *place = finding->line > 0
+                                       ? xasprintf("%s:%d", origin, finding->line)
+                                       : xstrdup(origin);
 
-        if (finding->line > 0)
-            print_outside_line(stdout, "%s:%d: %s: %s [%s]", origin, finding->line, kind,
-                               finding->message, finding->id);
-        else
-            print_outside_line(stdout, "%s: %s: %s [%s]", origin, kind, finding->message,
-                               finding->id);
+        print_outside_line(stdout, "%s: %s: %s [%s]", place, kind, finding->message,
+                           finding->id);
         if (finding->hint)
             print_outside_line(stdout, "  hint: %s", finding->hint);
     }
@@ -88,11 +86,17 @@ run_one(const struct context *context, const void *data, struct failure **failur
     };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
-    cleanup_free char *name = NULL;
+    const char *operand = context->operands[0];
+    const char *name;
+    int loaded;
 
-    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
+    loaded = options->all
+                 ? definition_load_domain(&definition, context, operand, DEFINITION_READ,
+                                          failure)
+                 : definition_load(&definition, context, DEFINITION_READ, failure);
+    if (loaded < 0)
         return -1;
-    name = xstrdup(definition.domain.name);
+    name = definition.domain.name;
     check_domain(&findings, &definition.domain, &check);
     if (options->json)
         print_json(name, &findings);
@@ -110,23 +114,20 @@ static int
 run_all(const struct context *context, const struct checking *checking,
         struct failure **failure)
 {
-    virConnectPtr connection = libvirt_connect(context->uri, true, failure);
+    cleanup_connection virConnectPtr connection =
+        libvirt_connect(context->uri, true, failure);
     struct context every = *context;
-    char **uuids = NULL;
-    size_t uuid_count = 0;
     int status;
 
-    if (!connection)
+    every.operands = NULL;
+    every.operand_count = 0;
+    if (!connection || definition_list_asking(connection, "*", 0, &every.operands,
+                                              &every.operand_count, failure) < 0)
         return -1;
-    status = definition_list_asking(connection, "*", 0, &uuids, &uuid_count, failure);
-    virConnectClose(connection);
-    every.operands = uuids;
-    every.operand_count = uuid_count;
-    if (status == 0)
-        status = definition_each(&every, checking, run_one, failure);
-    if (status >= 0 && uuid_count == 0 && !context->quiet && !checking->options->json)
+    status = definition_each(&every, checking, run_one, failure);
+    if (every.operand_count == 0 && !context->quiet && !checking->options->json)
         puts("no domain asks for cloud-init");
-    texts_free(uuids, uuid_count);
+    texts_free(every.operands, every.operand_count);
     return status;
 }
 

@@ -106,16 +106,15 @@ print_json(const struct inspection *inspection)
 
     for (size_t i = 0; i < inspection->count; i++) {
         const struct judgement *judgement = &inspection->judgements[i];
-        json_t *object =
-            json_pack("{s:o, s:I}", "path", json_outside_string(judgement->path), "size",
-                      (json_int_t)judgement->size);
+        const char *taken = judgement->taken;
+        const char *problem = judgement->problem;
 
-        if (judgement->taken)
-            json_object_set_new(object, "taken", json_outside_string(judgement->taken));
-        if (judgement->problem)
-            json_object_set_new(object, "problem",
-                                json_outside_string(judgement->problem));
-        json_array_append_new(documents, object);
+        json_array_append_new(
+            documents, json_pack("{s:o, s:I, s:o*, s:o*}", "path",
+                                 json_outside_string(judgement->path), "size",
+                                 (json_int_t)judgement->size, "taken",
+                                 taken ? json_outside_string(taken) : NULL, "problem",
+                                 problem ? json_outside_string(problem) : NULL));
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
                          json_outside_string(inspection->seed->label), "datasource",

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -23,23 +22,29 @@ struct options {
     bool several; /* set by no option: each domain has a title */
 };
 
-/* What cloud-init does with new documents of the same instance: cc_set_hostname at each
- * stage, modules and handlers of the frequency PER_ALWAYS. */
-#define SAME_INSTANCE                                                                       \
-    "the same instance: of what changed, cloud-init takes the host name, and what is done " \
-    "at every boot (bootcmd, boothooks, per-boot scripts, manage_etc_hosts); the rest "     \
-    "(users, keys, passwords, files, packages, runcmd, scripts, the network) is ignored "   \
-    "until the instance-id changes"
-#define NEW_INSTANCE                                                                      \
-    "a first boot for cloud-init: everything is applied, and new ssh host keys are made " \
-    "unless the seed has some"
-#define KEPT                                                                                 \
-    "the same instance, whatever has changed: the guest was told to keep what it had "       \
-    "read (cache=\"keep\"), and reads no seed until 'cloud-init clean' is run in it, or it " \
-    "gets a new disk"
-#define UNRECORDED                                                                       \
-    "a first boot for cloud-init, unless its disk has booted with this instance-id "     \
-    "before: no boot of the domain is recorded on this host"
+/* What the next start is, as JSON and as a sentence. What cloud-init does with new documents
+ * of the same instance: cc_set_hostname at each stage, modules and handlers of the frequency
+ * PER_ALWAYS. */
+static const struct {
+    const char *word;
+    const char *text;
+} boots[] = {
+    [NEXT_BOOT_UNRECORDED] =
+        {"unrecorded",
+         "the next start is a first boot for cloud-init, unless its disk has booted with this instance-id before: no boot of the domain is recorded on this host"},
+    [NEXT_BOOT_NEW_INSTANCE] =
+        {"new-instance",
+         "the next start is a first boot for cloud-init: everything is applied, and new ssh host keys are made unless the seed has some"},
+    [NEXT_BOOT_SAME_INSTANCE] =
+        {"same-instance",
+         "the next start is the same instance: of what changed, cloud-init takes the host name, and what is done at every boot (bootcmd, boothooks, per-boot scripts, manage_etc_hosts); the rest (users, keys, passwords, files, packages, runcmd, scripts, the network) is ignored until the instance-id changes"},
+    [NEXT_BOOT_DEPENDS] = {"depends", NULL},
+    [NEXT_BOOT_KEPT] =
+        {"kept",
+         "the next start is the same instance, whatever has changed: the guest was told to keep what it had read (cache=\"keep\"), and reads no seed until 'cloud-init clean' is run in it, or it gets a new disk"},
+    [NEXT_BOOT_UNKNOWN] =
+        {"unknown", "whether the next start is a first boot for cloud-init is not known"},
+};
 
 /* --json has the same words. */
 static const char *const state_words[] = {
@@ -133,89 +138,55 @@ print_document(const struct compared_document *document, bool show_secrets)
 /* --- the domain ----------------------------------------------------------------------- */
 
 static void
-print_advice(const char *purpose, const char *name, const char *option)
+advise(const struct comparison *comparison, const char *purpose, const char *setting,
+       const char *value)
 {
-    print_outside_line(stdout, "hint: %s: virt-seed set %s --%s", purpose, name, option);
-}
+    const struct definition *source = &comparison->source;
+    cleanup_free char *name =
+        xshellquote(source->name ? source->name : source->domain.name);
+    cleanup_free char *word = xshellquote(value);
 
-static void
-advise_instance_id(const char *purpose, const char *name, const char *instance_id)
-{
-    cleanup_free char *id = xshellquote(instance_id);
-    cleanup_free char *option = xasprintf("instance-id=%s", id);
-
-    print_advice(purpose, name, option);
-}
-
-/* A ConfigDrive's is derived from the request's, and only the latter can be set. */
-static void
-advise_keeping(const struct comparison *comparison, const char *name)
-{
-    const char *other = comparison_other_instance_id(comparison);
-
-    if (!comparison->identity.request_id ||
-        strcmp(comparison->identity.request_id, comparison->identity.instance_id) != 0) {
-        puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
-        return;
-    }
-    advise_instance_id("to keep the guest as it is", name, comparison->last_instance_id);
-    if (other)
-        advise_instance_id("the same, if it has been rebooted since", name, other);
+    print_outside_line(stdout, "hint: %s: virt-seed set %s --%s=%s", purpose, name,
+                       setting, word);
 }
 
 static void
 print_boot(const struct comparison *comparison)
 {
-    const struct definition *source = &comparison->source;
-    const char *id = comparison->identity.instance_id;
-    const char *other = comparison_other_instance_id(comparison);
-    bool differs = comparison->boot == NEXT_BOOT_NEW_INSTANCE ||
-                   comparison->boot == NEXT_BOOT_DEPENDS;
-    cleanup_free char *name =
-        xshellquote(source->name ? source->name : source->domain.name);
+    const struct identity *identity = &comparison->identity;
+    const char *id = identity->instance_id;
+    const char *last = comparison->last_instance_id;
+    const char *other = comparison->other_instance_id;
+    const enum next_boot boot = comparison->boot;
+    const char *text = boots[boot].text;
+    bool differs = boot == NEXT_BOOT_NEW_INSTANCE || boot == NEXT_BOOT_DEPENDS;
 
-    print_outside_line(
-        stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
-        differs ? ", at the last boot " : "", differs ? comparison->last_instance_id : "",
-        other ? ", of the seed that was put there since " : "", other ? other : "");
-    switch (comparison->boot) {
-    case NEXT_BOOT_UNRECORDED:
-        puts("the next start is " UNRECORDED);
-        break;
-    case NEXT_BOOT_NEW_INSTANCE:
-        puts("the next start is " NEW_INSTANCE);
-        advise_keeping(comparison, name);
-        break;
-    case NEXT_BOOT_SAME_INSTANCE:
-        if (!comparison->has_changes) {
-            puts(
-                "the next start is the same instance, and changes nothing for cloud-init");
-            break;
-        }
-        puts("the next start is " SAME_INSTANCE);
-        print_advice("to have all of it applied, as a first boot", name,
-                     "instance-id=NEW");
-        print_advice("to have that whenever the seed changes", name,
-                     "instance-id-policy=content");
-        break;
-    case NEXT_BOOT_DEPENDS:
-        /* It is one of both. */
-        if (strcmp(comparison->identity.instance_id, comparison->last_instance_id) == 0)
-            puts(
-                "the next start is the same instance, unless the guest has been rebooted "
-                "since its seed was replaced; then it is a first boot for cloud-init");
-        else
-            puts(
-                "the next start is a first boot for cloud-init, unless the guest has "
-                "been rebooted since its seed was replaced; then it is the same instance");
-        advise_keeping(comparison, name);
-        break;
-    case NEXT_BOOT_KEPT:
-        puts("the next start is " KEPT);
-        break;
-    case NEXT_BOOT_UNKNOWN:
-        puts("whether the next start is a first boot for cloud-init is not known");
-        break;
+    print_outside_line(stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
+                       differs ? ", at the last boot " : "", differs ? last : "",
+                       other ? ", of the seed that was put there since " : "",
+                       other ? other : "");
+    if (boot == NEXT_BOOT_SAME_INSTANCE && !comparison->has_changes)
+        text = "the next start is the same instance, and changes nothing for cloud-init";
+    else if (boot == NEXT_BOOT_DEPENDS)
+        text =
+            strcmp(id, last) == 0
+                ? "the next start is the same instance, unless the guest has been rebooted since its seed was replaced; then it is a first boot for cloud-init"
+                : "the next start is a first boot for cloud-init, unless the guest has been rebooted since its seed was replaced; then it is the same instance";
+    puts(text);
+    if (boot == NEXT_BOOT_SAME_INSTANCE && comparison->has_changes) {
+        advise(comparison, "to have all of it applied, as a first boot", "instance-id",
+               "NEW");
+        advise(comparison, "to have that whenever the seed changes", "instance-id-policy",
+               "content");
+    }
+    /* A ConfigDrive's is derived from the request's, and only the latter can be set. */
+    if (differs && (!identity->request_id || strcmp(identity->request_id, id) != 0)) {
+        puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
+    } else if (differs) {
+        advise(comparison, "to keep the guest as it is", "instance-id", last);
+        if (other)
+            advise(comparison, "the same, if it has been rebooted since", "instance-id",
+                   other);
     }
 }
 
@@ -234,19 +205,19 @@ print_circumstances(const struct comparison *comparison)
                comparison->reason);
     if (comparison->is_saved)
         puts("it was saved: its next start resumes the guest, which then reads no seed");
-    if (comparison->is_replaced && comparison->storage)
-        printf("the seed %s has been replaced since it was started",
-               comparison->storage->location);
-    else if (comparison->is_replaced)
-        fputs("its seed was replaced after it was started", stdout);
-    /* A guest that keeps what it has read, has read neither; others may say which. */
-    if (comparison->is_replaced && (comparison->is_kept || comparison->claim.instance_id))
-        putchar('\n');
-    else if (comparison->is_as_replaced)
-        puts(", by that of the next start: if the guest has been rebooted since, nothing "
-             "changes");
-    else if (comparison->is_replaced)
-        puts("; if the guest has been rebooted since, it has read that one");
+    if (comparison->is_replaced) {
+        if (comparison->storage)
+            printf("the seed %s has been replaced since it was started",
+                   comparison->storage->location);
+        else
+            fputs("its seed was replaced after it was started", stdout);
+        /* A guest that keeps what it has read, has read neither; others may say which. */
+        puts(
+            comparison->is_kept || comparison->claim.instance_id ? ""
+            : comparison->is_as_replaced
+                ? ", by that of the next start: if the guest has been rebooted since, nothing changes"
+                : "; if the guest has been rebooted since, it has read that one");
+    }
     /* What a reboot within the guest reads, and how to have it read the new seed. */
     if (comparison->running.doc && comparison->has_changes) {
         const struct storage *storage =
@@ -268,15 +239,6 @@ print_circumstances(const struct comparison *comparison)
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-static const char *const boot_words[] = {
-    [NEXT_BOOT_UNRECORDED] = "unrecorded",
-    [NEXT_BOOT_NEW_INSTANCE] = "new-instance",
-    [NEXT_BOOT_SAME_INSTANCE] = "same-instance",
-    [NEXT_BOOT_DEPENDS] = "depends",
-    [NEXT_BOOT_KEPT] = "kept",
-    [NEXT_BOOT_UNKNOWN] = "unknown",
-};
-
 static void
 print_json(const struct comparison *comparison, bool show_secrets)
 {
@@ -288,30 +250,27 @@ print_json(const struct comparison *comparison, bool show_secrets)
         const struct document *before = document->before;
         const struct document *next = document->next;
         cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
-        json_t *object =
-            json_pack("{s:s, s:s, s:b}", "path", document->path, "state",
-                      state_words[document->state], "secret", document->secret);
 
-        if (before)
-            json_object_set_new(object, "size-before",
-                                json_integer((json_int_t)before->data.size));
-        if (next)
-            json_object_set_new(object, "size",
-                                json_integer((json_int_t)next->data.size));
-        if (diff.size > 0)
-            json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
-        json_array_append_new(documents, object);
+        json_array_append_new(
+            documents,
+            json_pack("{s:o, s:s, s:b, s:o*, s:o*, s:o*}", "path",
+                      json_outside_string(document->path), "state",
+                      state_words[document->state], "secret", document->secret,
+                      "size-before",
+                      before ? json_integer((json_int_t)before->data.size) : NULL, "size",
+                      next ? json_integer((json_int_t)next->data.size) : NULL, "diff",
+                      diff.size > 0 ? json_stringn(diff.data, diff.size) : NULL));
     }
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
         json_array_append_new(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
-        comparison->source.domain.name, "boot", boot_words[comparison->boot],
+        comparison->source.domain.name, "boot", boots[comparison->boot].word,
         "instance-id", comparison->identity.instance_id, "last-instance-id",
-        comparison->last_instance_id, "other-instance-id",
-        comparison_other_instance_id(comparison), "documents", documents, "wiring",
-        wiring, "running", comparison->running.doc != NULL, "saved", comparison->is_saved,
-        "done", comparison->is_done, "replaced", comparison->is_replaced, "denied",
+        comparison->last_instance_id, "other-instance-id", comparison->other_instance_id,
+        "documents", documents, "wiring", wiring, "running",
+        comparison->running.doc != NULL, "saved", comparison->is_saved, "done",
+        comparison->is_done, "replaced", comparison->is_replaced, "denied",
         comparison->denied ? comparison->denied->message : NULL, "guest-says",
         consumption_pack(comparison->consumption, comparison->reason,
                          &comparison->claim)));

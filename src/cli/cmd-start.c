@@ -162,14 +162,14 @@ take_job(const struct starting *starting, struct job *job)
         waiting_finish(waited, job->was_active ? running_word(progress) : "started",
                        STATUS_OK, NULL);
     else if (job->was_active) {
-        progress_note(progress, waited->row, running_word(progress));
+        progress_note(waited->row, running_word(progress));
         waited->next = false;
         waited->starts = false;
         /* Since it was added. */
         waited->followed->has_run = true;
         waiting_begin(waited);
     } else if (job->wired && !waited->begun) {
-        progress_note(progress, waited->row, "wired");
+        progress_note(waited->row, "wired");
     }
 }
 
@@ -332,7 +332,7 @@ begin(struct starting *starting)
             waiting_finish(waited, running_word(progress), STATUS_OK, NULL);
             continue;
         }
-        progress_note(progress, waited->row, running_word(progress));
+        progress_note(waited->row, running_word(progress));
         waiting_begin(waited);
     }
 }

@@ -148,7 +148,7 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
 static void
 add_error(struct domain_status *status, const char *text)
 {
-    json_must(json_array_append_new(status->errors, json_outside_string(text)));
+    json_must(json_array_append_new(status->errors, json_string(text)));
 }
 
 /* The record has the report of a guest that was saved. */
@@ -174,9 +174,7 @@ describe_result(struct domain_status *status, int root, bool active,
     } else if (unread || *unreadable) {
         status->result = GUEST_STATE_UNKNOWN;
         take_unread(status, unread ? &failure : unreadable);
-    } else if (!active || guest_state_is_end(record->result.state)) {
-        if (!record->boot.time)
-            return;
+    } else if (record->boot.time && (!active || guest_state_is_end(result->state))) {
         status->result =
             guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
         status->since = xstrdup(result->time ? result->time : record->boot.time);
@@ -330,13 +328,6 @@ pack_answer(enum answer answer)
     return answer == ANSWER_UNKNOWN ? json_null() : json_boolean(answer == ANSWER_YES);
 }
 
-/* Return: the string, or null. */
-static json_t *
-pack_text(const char *text)
-{
-    return text ? json_outside_string(text) : json_null();
-}
-
 static void
 print_json(const struct rows *rows)
 {
@@ -347,14 +338,14 @@ print_json(const struct rows *rows)
 
         json_must(json_array_append_new(
             list,
-            json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}",
-                      "domain", pack_text(row->name), "uuid", row->uuid, "state",
-                      row->state, "wired", pack_answer(row->wired), "seed",
-                      pack_answer(row->seed), "datasource", pack_text(row->datasource),
-                      "instance-id", pack_text(row->instance_id), "result",
-                      pack_text(guest_state_word(row->result)), "stage",
-                      pack_text(guest_stage_name(row->stage)), "since",
-                      pack_text(row->since), "errors", row->errors, "guest-says",
+            json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
+                      "s:o}",
+                      "domain", row->name, "uuid", row->uuid, "state", row->state,
+                      "wired", pack_answer(row->wired), "seed", pack_answer(row->seed),
+                      "datasource", row->datasource, "instance-id", row->instance_id,
+                      "result", guest_state_word(row->result), "stage",
+                      guest_stage_name(row->stage), "since", row->since, "errors",
+                      row->errors, "guest-says",
                       consumption_pack(row->consumption, row->reason, &row->claim))));
     }
     json_print(list);

@@ -58,7 +58,6 @@ struct trial {
     struct definition definition; /* the domain's, and then the rehearsal's */
     struct rehearsal rehearsal;
     virDomainPtr domain; /* the rehearsal, once it was started */
-    struct rehearsal_files files;
     int signals; /* a descriptor: that end the command once everything is removed */
     int listener;
     int listener_handle; /* libvirt's number */
@@ -341,7 +340,7 @@ start(struct trial *trial, struct failure **failure)
     trial->text = xml_format(trial->definition.doc, &size, failure);
     if (!trial->text)
         return -1;
-    if (rehearsal_files_begin_start(&trial->files, &trial->rehearsal, failure) < 0)
+    if (rehearsal_files_begin_start(&trial->rehearsal, failure) < 0)
         return -1;
     error = pthread_create(&thread, NULL, run_start, trial);
     if (error != 0)
@@ -349,7 +348,7 @@ start(struct trial *trial, struct failure **failure)
                                  "could not make a thread");
     wait_until(trial, has_started, 0);
     pthread_join(thread, NULL);
-    rehearsal_files_end_start(&trial->files);
+    rehearsal_files_end_start(&trial->rehearsal);
     *failure = steal(trial->start_failure);
     if (*failure)
         return -1;
@@ -359,7 +358,7 @@ start(struct trial *trial, struct failure **failure)
     waiting_begin(waited);
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
-    trial->console = rehearsal_files_read_console(&trial->files);
+    trial->console = rehearsal_files_read_console(&trial->rehearsal);
     if (!trial->options->files || trial->waiting.follow.signal != 0)
         return 0;
     shut_down(trial);
@@ -370,8 +369,7 @@ start(struct trial *trial, struct failure **failure)
             "--files cannot compare them\n"
             "shut it down, and try again",
             trial->definition.domain.name);
-    return rehearsal_files_compare(&trial->files, &trial->rehearsal, trial->signals,
-                                   failure);
+    return rehearsal_files_compare(&trial->rehearsal, trial->signals, failure);
 }
 
 static int
@@ -391,19 +389,19 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
-    rehearsal->directory = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
+    rehearsal->path = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
     if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
     if (!trial->connection ||
-        rehearsal_files_open(&trial->files, context->root, failure) < 0 ||
-        (options->files && rehearsal_files_can_compare(&trial->files, failure) < 0) ||
+        rehearsal_files_open(rehearsal, context->root, failure) < 0 ||
+        (options->files && rehearsal_files_can_compare(rehearsal, failure) < 0) ||
         (!options->network && listen_for_interfaces(trial, failure) < 0))
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
-    if (rehearsal_files_make(&trial->files, rehearsal, &seed, failure) < 0)
+    if (rehearsal_files_make(rehearsal, &seed, failure) < 0)
         return -1;
     if (!context->quiet && !options->waiting.json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)
@@ -427,12 +425,12 @@ end(struct trial *trial)
     }
     if (trial->connection)
         virConnectClose(trial->connection);
-    rehearsal_files_give_back(&trial->files, &trial->rehearsal,
+    rehearsal_files_give_back(&trial->rehearsal,
                               original && virDomainIsActive(original) == 1);
     if (trial->listener_handle >= 0)
         virEventRemoveHandle(trial->listener_handle);
     close_pointer(&trial->listener);
-    rehearsal_files_remove(&trial->files, &trial->rehearsal);
+    rehearsal_files_remove(&trial->rehearsal);
     rehearsal_clear(&trial->rehearsal);
     definition_clear(&trial->definition);
 }
@@ -443,7 +441,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct trial trial = {
         .context = context,
         .options = data,
-        .files = {.parent = -1, .directory = -1, .lock = -1},
+        .rehearsal = REHEARSAL_NONE,
         .listener = -1,
         .listener_handle = -1,
     };

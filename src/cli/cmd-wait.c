@@ -9,26 +9,18 @@ struct options {
 };
 
 static int
-wait_for_all(struct waiting *waiting, const struct context *context,
-             const struct options *options, struct failure **failure)
-{
-    if (waiting_open(waiting, context, &options->waiting, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < context->operand_count; i++) {
-        if (!waiting_add(waiting, context->operands[i], failure))
-            return -1;
-    }
-    for (size_t i = 0; i < waiting->count; i++)
-        waiting_begin(waiting->list[i]);
-    return waiting_run(waiting, failure);
-}
-
-static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     struct waiting waiting;
+    bool can_wait = waiting_open(&waiting, context, &options->waiting, failure) == 0;
 
-    wait_for_all(&waiting, context, data, failure);
+    for (size_t i = 0; can_wait && i < context->operand_count; i++)
+        can_wait = waiting_add(&waiting, context->operands[i], failure);
+    for (size_t i = 0; can_wait && i < waiting.count; i++)
+        waiting_begin(waiting.list[i]);
+    if (can_wait)
+        waiting_run(&waiting, failure);
     return waiting_close(&waiting, *failure);
 }
 

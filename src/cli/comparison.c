@@ -27,14 +27,12 @@
 
 /* --- reading ------------------------------------------------------------------------ */
 
+/* Keeps the reason why not all is compared; the first one is enough. */
 static void
 deny(struct comparison *comparison, struct failure **failure)
 {
-    if (comparison->denied)
-        failure_free(*failure);
-    else
-        comparison->denied = *failure;
-    *failure = NULL;
+    if (!comparison->denied)
+        comparison->denied = steal(*failure);
 }
 
 /* Reads what the last boot had. If some of it may not be read, that is reported at the
@@ -43,24 +41,18 @@ static void
 read_past(struct comparison *comparison, const struct context *context)
 {
     const char *uuid = comparison->source.domain.uuid;
-    struct failure *failure = NULL;
+    cleanup_failure struct failure *no_record = NULL;
+    cleanup_failure struct failure *no_seed = NULL;
 
-    if (record_read(context->root, uuid, &comparison->record, &failure) < 0) {
-        deny(comparison, &failure);
-        comparison->past_is_denied = true;
-    }
-    if (storage_read(context->root, uuid, &comparison->storage, &comparison->current,
-                     &failure) == 0) {
-        /* Without a record, it is enough. */
-        comparison->past_is_denied = comparison->past_is_denied && !comparison->storage;
-        return;
-    }
-    if (comparison->record.boot.time) {
-        failure_free(failure);
-        return;
-    }
-    deny(comparison, &failure);
-    comparison->past_is_denied = true;
+    record_read(context->root, uuid, &comparison->record, &no_record);
+    storage_read(context->root, uuid, &comparison->storage, &comparison->current,
+                 &no_seed);
+    /* One of both is enough. */
+    comparison->past_is_denied =
+        no_seed ? !comparison->record.boot.time : no_record && !comparison->storage;
+    deny(comparison, &no_record);
+    if (!comparison->record.boot.time)
+        deny(comparison, &no_seed);
 }
 
 /* The newest report counts; the record has that of a guest that has ended. */
@@ -212,8 +204,10 @@ is_replaced(const struct comparison *comparison)
     return update->time && !record_boot_is_same(update, boot);
 }
 
-const char *
-comparison_other_instance_id(const struct comparison *comparison)
+/* Return: the instance-id of that seed, if the guest may have read it and does not say which
+ * one it has read; NULL if it is the same. */
+static const char *
+find_other_instance_id(const struct comparison *comparison)
 {
     const char *other = comparison->record.update.instance_id;
 
@@ -254,7 +248,7 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
     bool has_past = comparison->record.boot.time || comparison->storage;
     const char *last = comparison->last_instance_id;
     const char *next = comparison->identity.instance_id;
-    const char *other = comparison_other_instance_id(comparison);
+    const char *other = comparison->other_instance_id;
 
     if (comparison->past_is_denied)
         return NEXT_BOOT_UNKNOWN;
@@ -319,20 +313,20 @@ path_before(const struct comparison *comparison, size_t index)
 
 /* --- all of it ---------------------------------------------------------------------- */
 
+/* `request` is the one that the next seed was made of. */
 static int
-compare(struct comparison *comparison, struct failure **failure)
+compare(struct comparison *comparison, const struct request *request,
+        struct failure **failure)
 {
     cleanup_secret_documents struct secret_documents next = {0};
     cleanup_secret_documents struct secret_documents before = {0};
     const struct layout *layout = layout_find(comparison->next.label);
-    const char *path;
-    cleanup_request struct request request = {0};
     cleanup_request struct request running = {0};
     cleanup_failure struct failure *ignored = NULL;
+    const bool is_denied = comparison->secrets_are_denied;
+    const char *path;
 
-    if (request_read(&request, &comparison->source.domain, failure) < 0)
-        return -1;
-    comparison->is_done = request.until_done && comparison->record.done;
+    comparison->is_done = request->until_done && comparison->record.done;
     /* Without a record, the request of the running domain says what its guest was
      * told. */
     comparison->is_kept = comparison->record.cache_keep;
@@ -350,17 +344,17 @@ compare(struct comparison *comparison, struct failure **failure)
                                         failure) < 0) ||
         find_last_instance_id(comparison, failure) < 0)
         return -1;
-    comparison->boot =
-        judge_boot(comparison, comparison->secrets_are_denied && next.instance_id);
+    comparison->other_instance_id = find_other_instance_id(comparison);
+    comparison->boot = judge_boot(comparison, is_denied && next.instance_id);
     comparison->is_replaced = is_replaced(comparison);
     comparison->is_as_replaced =
-        comparison->is_replaced && !comparison->secrets_are_denied &&
+        comparison->is_replaced && !is_denied &&
         is_recorded(&comparison->record.update, &comparison->next);
     for (size_t i = 0; i < comparison->next.document_count; i++) {
         path = comparison->next.documents[i].path;
         add_document(comparison, path,
                      has_secret(&next, path) || has_secret(&before, path),
-                     comparison->secrets_are_denied && has_secret(&next, path));
+                     is_denied && has_secret(&next, path));
     }
     for (size_t i = 0; (path = path_before(comparison, i)); i++) {
         if (!seed_find_document(&comparison->next, path))
@@ -376,8 +370,6 @@ comparison_read(struct comparison *comparison, const struct context *context,
     const struct change_options nothing = {0};
     struct definition *source = &comparison->source;
     cleanup_request struct request request = {0};
-    cleanup_definition struct definition copy = {0};
-    struct failure *denied = NULL;
 
     *comparison = (struct comparison){0};
     if (definition_load(source, context, DEFINITION_READ, failure) < 0)
@@ -390,25 +382,17 @@ comparison_read(struct comparison *comparison, const struct context *context,
     /* The secrets first: if they are denied, that is the reason to report. Their content
      * is compared; whether it is shown is decided later. */
     if (definition_make_seed(&comparison->next, &request, &source->domain, context, true,
-                             &denied, failure) < 0) {
-        failure_free(denied);
+                             &comparison->denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
-    }
     comparison->next_storage =
         delivery_for(&request, domain_uses_shim(&source->domain))->storage;
-    comparison->secrets_are_denied = denied != NULL;
-    comparison->denied = denied;
+    comparison->secrets_are_denied = comparison->denied != NULL;
     read_past(comparison, context);
     read_claim(comparison, context);
-    if (compare(comparison, failure) < 0)
+    if (compare(comparison, &request, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
-    /* On a copy: the wiring changes the document. */
-    copy.doc = xmlCopyDoc(source->doc, 1);
-    if (!copy.doc)
-        abort();
-    if (domain_read(&copy.domain, copy.doc, failure) < 0)
-        return -1;
-    return definition_wire(&copy, context, &nothing, &comparison->wiring, failure);
+    /* At the end, since it changes the document. */
+    return definition_wire(source, context, &nothing, &comparison->wiring, failure);
 }
 
 void

@@ -44,7 +44,7 @@ enum next_boot {
 };
 
 struct comparison {
-    struct definition source;
+    struct definition source;  /* with its wiring, in the end */
     struct definition running; /* empty if the domain does not run, or came from a file */
     bool is_done;     /* recorded as set up: the next start gives the identity alone */
     bool is_kept;     /* the guest reads no seed, if its disk is still the same */
@@ -63,6 +63,10 @@ struct comparison {
     struct identity identity; /* of the next start */
     char *last_instance_id; /* the guest's, or else that of the last start; NULL if it is
                                not known */
+    /* Of the seed that has replaced the last boot's, if the guest may have read that one;
+     * NULL if there is none, if it is the same, or if the guest says which one it has
+     * read. */
+    const char *other_instance_id;
     enum next_boot boot;
     bool has_changes;        /* of the documents */
     bool secrets_are_denied; /* not all could be compared because of secrets */
@@ -79,11 +83,6 @@ struct comparison {
  */
 int comparison_read(struct comparison *comparison, const struct context *context,
                     struct failure **failure);
-
-/* Return: the instance-id of the seed that has replaced the last boot's, if the guest may
- * have read that one; NULL if there is none, if it is the same, or if the guest says which
- * one it has read. */
-const char *comparison_other_instance_id(const struct comparison *comparison);
 
 void comparison_clear(struct comparison *comparison);
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/process.h"
 #include "cli/follow.h"
 #include "cli/libvirt.h"
 
@@ -194,24 +195,6 @@ handle_close(virConnectPtr connection, int reason, void *data)
 }
 
 static void
-handle_second(int timer, void *data)
-{
-    struct follow *follow = data;
-
-    (void)timer;
-    follow->events->second(follow);
-}
-
-static void
-handle_deadline(int timer, void *data)
-{
-    struct follow *follow = data;
-
-    virEventUpdateTimeout(timer, -1);
-    follow->events->deadline(follow);
-}
-
-static void
 handle_signal(int handle, int fd, int events, void *data)
 {
     struct follow *follow = data;
@@ -298,25 +281,17 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
     return 0;
 }
 
-/* From here on, these signals only end the waiting. Those that are ignored, as with
- * nohup(1), stay so; on failure, all keep their usual effect. */
+/* From here on, these signals only end the waiting; on failure, all keep their usual
+ * effect. */
 static void
 catch_signals(struct follow *follow)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    sigset_t set;
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
-    sigemptyset(&set);
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-        struct sigaction action;
-
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(&set, numbers[i]);
-    }
-    follow->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    sigprocmask(SIG_SETMASK, NULL, &follow->signals_before);
+    follow->signals = process_catch_signals(ending);
     if (follow->signals < 0)
         return;
-    sigprocmask(SIG_BLOCK, &set, &follow->signals_before);
     follow->signals_handle = virEventAddHandle(follow->signals, VIR_EVENT_HANDLE_READABLE,
                                                handle_signal, follow, NULL);
     if (follow->signals_handle < 0)
@@ -324,13 +299,8 @@ catch_signals(struct follow *follow)
 }
 
 int
-follow_run(struct follow *follow, int milliseconds, bool clock, struct failure **failure)
+follow_run(struct follow *follow, struct failure **failure)
 {
-    if (milliseconds >= 0)
-        follow->deadline =
-            virEventAddTimeout(milliseconds, handle_deadline, follow, NULL);
-    if (clock)
-        follow->clock = virEventAddTimeout(1000, handle_second, follow, NULL);
     catch_signals(follow);
     while (!follow->over && follow->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
@@ -366,10 +336,6 @@ follow_close(struct follow *follow)
         virEventRemoveHandle(follow->notifier_handle);
     if (follow->signals_handle >= 0)
         virEventRemoveHandle(follow->signals_handle);
-    if (follow->clock >= 0)
-        virEventRemoveTimeout(follow->clock);
-    if (follow->deadline >= 0)
-        virEventRemoveTimeout(follow->deadline);
     if (follow->connection && asks) {
         virConnectUnregisterCloseCallback(follow->connection, handle_close);
         virConnectClose(follow->connection);

@@ -44,8 +44,6 @@ struct follow_events {
     void (*begun)(struct followed *followed);
     void (*stopped)(struct followed *followed, int detail);
     void (*failed)(struct followed *followed, struct failure *failure);
-    void (*second)(struct follow *follow); /* one has passed */
-    void (*deadline)(struct follow *follow);
 };
 
 struct follow {
@@ -61,8 +59,6 @@ struct follow {
     int signals;                   /* a descriptor: signalfd(2)'s */
     int signals_handle;
     sigset_t signals_before;
-    int clock; /* the timer of each second */
-    int deadline;
     int signal; /* that has come */
     bool lost;  /* the connection */
 };
@@ -80,22 +76,13 @@ int follow_open(struct follow *follow, const struct follow_events *events,
 struct followed *follow_add(struct follow *follow, const char *name,
                             struct failure **failure);
 
-/*
- * Passes on what happens until `over` is set, or until SIGINT, SIGTERM or SIGHUP arrives,
- * whose number is then in follow->signal. `deadline` is called after so many milliseconds
- * unless they are -1, and `second` each second if `clock` is set. Return: 0, or -1 if
- * libvirt's daemon is gone.
- */
-int follow_run(struct follow *follow, int milliseconds, bool clock,
-               struct failure **failure);
+/* Passes on what happens until `over` is set, or until SIGINT, SIGTERM or SIGHUP arrives,
+ * whose number is then in follow->signal. Return: 0, or -1 if libvirt's daemon is gone. */
+int follow_run(struct follow *follow, struct failure **failure);
 
 void follow_close(struct follow *follow);
 
 /* The value to begin with: follow_close() may be called with it. */
 #define FOLLOW_NONE                                                                      \
-    ((struct follow){.notifier = -1,                                                     \
-                     .notifier_handle = -1,                                              \
-                     .signals = -1,                                                      \
-                     .signals_handle = -1,                                               \
-                     .clock = -1,                                                        \
-                     .deadline = -1})
+    ((struct follow){                                                                    \
+        .notifier = -1, .notifier_handle = -1, .signals = -1, .signals_handle = -1})

@@ -27,7 +27,7 @@ find_port(const xmlNode *devices, const char *port)
          node = xml_next(node, "channel")) {
         const xmlNode *target = xml_child(node, "target");
 
-        if (target && xml_attribute_is(target, "name", port))
+        if (xml_attribute_is(target, "name", port))
             return target;
     }
     return NULL;
@@ -55,76 +55,65 @@ find_console(const xmlNode *devices)
     return NULL;
 }
 
+/* Return: whether the guest has opened its end of the channel. */
+static bool
+is_open(const xmlNode *port)
+{
+    return xml_attribute_is(port, "state", "connected");
+}
+
+/* Return: for how many seconds nothing was printed there; -1 if that is not known, as
+ * without the permission to look. `is_empty` says that nothing ever was. */
+static long
+find_silence(int root, const char *console, bool *is_empty)
+{
+    struct stat status;
+    long age;
+
+    if (!console || console[0] != '/' || fs_stat_in_root(root, console, &status) < 0 ||
+        !S_ISREG(status.st_mode))
+        return -1;
+    *is_empty = status.st_size == 0;
+    age = time(NULL) - status.st_mtime;
+    return age < 0 ? 0 : age;
+}
+
 void
-guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
+guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root, bool was_heard)
 {
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *console = NULL;
     const xmlNode *devices, *port;
-    struct stat status;
+    bool is_empty = false;
+    long silence;
 
-    *signs = (struct guest_signs){.console_age = -1};
+    *signs = (struct guest_signs){0};
     if (domain_view_load(&view, domain, &ignored) < 0 || !view.active)
         return;
     devices = xml_child(view.domain.root, "devices");
-    if (!devices)
-        return;
-    signs->runs = true;
     port = find_port(devices, REPORT_PORT);
-    signs->has_port = port != NULL;
-    signs->reports = port && xml_attribute_is(port, "state", "connected");
-    port = find_port(devices, AGENT_PORT);
-    signs->has_agent = port && xml_attribute_is(port, "state", "connected");
     console = find_console(devices);
-    /* Without permission to look, nothing is known. */
-    if (!console || console[0] != '/' || fs_stat_in_root(root, console, &status) < 0 ||
-        !S_ISREG(status.st_mode))
-        return;
-    signs->is_silent = status.st_size == 0;
-    signs->console_age = time(NULL) - status.st_mtime;
-    if (signs->console_age < 0)
-        signs->console_age = 0;
-}
-
-char *
-guest_signs_reason(const struct guest_signs *signs, bool was_heard)
-{
-    if (!signs->runs)
-        return NULL;
-    if (was_heard && !signs->has_port)
-        return NULL;
-    if (was_heard)
-        return xstrdup(signs->reports ? "the guest is still connected"
-                                      : "the guest has closed its end of the channel");
-    if (signs->has_agent)
-        return xstrdup("its guest agent runs, so it has booted without cloud-init");
-    if (signs->is_silent)
-        return xstrdup("its console is empty");
-    if (signs->console_age >= 0)
-        return xasprintf("its console printed something %ld s ago", signs->console_age);
-    return NULL;
-}
-
-char *
-guest_signs_hint(const struct guest_signs *signs, bool was_heard)
-{
-    if (!signs->runs)
-        return NULL;
-    if (was_heard && (signs->reports || !signs->has_port))
-        return xstrdup("cloud-init is slow: wait again, with a longer --timeout");
-    if (was_heard)
-        return xstrdup("see on its console whether it hangs or is booting again");
-    if (signs->has_agent)
-        return xstrdup(
-            "make sure that the image has cloud-init, that it is enabled, and that it "
-            "reads vendor-data");
-    if (!signs->is_silent && signs->console_age >= 0 &&
-        signs->console_age < CONSOLE_SECONDS)
-        return xstrdup("it boots, or it has no cloud-init: see its console");
-    if (signs->console_age >= 0)
-        return xstrdup(
-            "see on its console whether it has booted; if it has, its image has "
-            "no cloud-init, or does not read vendor-data");
-    return NULL;
+    silence = find_silence(root, console, &is_empty);
+    if (was_heard && port && !is_open(port)) {
+        signs->reason = xstrdup("the guest has closed its end of the channel");
+        signs->hint = "see on its console whether it hangs or is booting again";
+    } else if (was_heard) {
+        signs->reason = port ? xstrdup("the guest is still connected") : NULL;
+        signs->hint = "cloud-init is slow: wait again, with a longer --timeout";
+    } else if (is_open(find_port(devices, AGENT_PORT))) {
+        signs->reason =
+            xstrdup("its guest agent runs, so it has booted without cloud-init");
+        signs->hint = "make sure that the image has cloud-init, that it is enabled, and "
+                      "that it reads vendor-data";
+    } else if (silence >= 0) {
+        signs->reason =
+            is_empty ? xstrdup("its console is empty")
+                     : xasprintf("its console printed something %ld s ago", silence);
+        signs->hint =
+            !is_empty && silence < CONSOLE_SECONDS
+                ? "it boots, or it has no cloud-init: see its console"
+                : "see on its console whether it has booted; if it has, its image has "
+                  "no cloud-init, or does not read vendor-data";
+    }
 }

@@ -11,21 +11,14 @@
 
 #include <libvirt/libvirt.h>
 
+/* What they say about a guest that has not reported, or not its end, and what to do: a
+ * phrase each, or NULL if they say nothing. */
 struct guest_signs {
-    bool runs;        /* the others are only known if it does */
-    bool has_port;    /* the XML has the report channel; the shim's is not there */
-    bool reports;     /* the reporter holds the channel open */
-    bool has_agent;   /* the guest agent holds its channel open */
-    long console_age; /* seconds since something was printed; -1 if it is not known */
-    bool is_silent;   /* the console's file is empty */
+    char *reason; /* owned by the caller (free) */
+    const char *hint;
 };
 
 /* Reads them; the connection may be a read-only one. `root` is the directory "/" of the
- * host. */
-void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root);
-
-/* Return: what the signs say about a guest that has not reported, or, with `was_heard`,
- * has not reported its end; and what to do. Each is a phrase, owned by the caller (free),
- * or NULL if the signs say nothing. */
-char *guest_signs_reason(const struct guest_signs *signs, bool was_heard);
-char *guest_signs_hint(const struct guest_signs *signs, bool was_heard);
+ * host; `was_heard` says that the guest has reported something. */
+void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root,
+                      bool was_heard);

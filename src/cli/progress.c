@@ -18,6 +18,7 @@
 #include "base/failure.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cli/io.h"
 #include "cli/progress.h"
@@ -50,11 +51,9 @@ append_rows(struct progress *progress, struct buffer *text)
     bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
     size_t columns = known && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
     size_t rows = known && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
-    const struct timespec *start = &progress->start;
-    struct timespec now;
+    const long seconds = (long)(clock_milliseconds() - progress->start) / 1000;
     size_t left = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
     for (size_t i = 0; i < progress->count; i++)
         left += !progress->rows[i]->over;
     for (size_t i = 0; left > 0; i++) {
@@ -76,8 +75,7 @@ append_rows(struct progress *progress, struct buffer *text)
         }
         left--;
         columns_cut(name, NAME_COLUMNS);
-        line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-",
-                         now.tv_sec - start->tv_sec - (now.tv_nsec < start->tv_nsec),
+        line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-", seconds,
                          row->event);
         /* The last column would make some terminals begin another line. */
         columns_cut(line, columns - 1);
@@ -87,37 +85,35 @@ append_rows(struct progress *progress, struct buffer *text)
     }
 }
 
-/* Prints the text; on a terminal in the place of the lines, which are drawn again below
- * it. */
+/* In one piece, so that a terminal shows no half of it. */
 static void
-redraw(struct progress *progress, const char *text)
+print_screen(struct buffer *screen)
 {
-    cleanup_buffer struct buffer screen = {0};
-
-    if (progress->style == PROGRESS_LIVE)
-        append_erase(progress, &screen);
-    if (text)
-        buffer_append_string(&screen, text);
-    if (progress->style == PROGRESS_LIVE)
-        append_rows(progress, &screen);
-    if (screen.size > 0)
-        fwrite(screen.data, 1, screen.size, stdout);
+    if (screen->size > 0)
+        fwrite(screen->data, 1, screen->size, stdout);
     fflush(stdout);
+    buffer_clear(screen);
 }
 
+/* Prints the text or the failure; on a terminal in the place of the lines, which are drawn
+ * again below it. */
 static void
-print_error(struct progress *progress, const struct failure *failure)
+redraw(struct progress *progress, const char *text, const struct failure *failure)
 {
-    cleanup_buffer struct buffer screen = {0};
+    const bool is_live = progress->style == PROGRESS_LIVE;
+    struct buffer screen = {0};
 
-    if (progress->style == PROGRESS_LIVE) {
+    if (is_live)
         append_erase(progress, &screen);
-        fwrite(screen.data, 1, screen.size, stdout);
-        fflush(stdout);
+    if (failure) {
+        print_screen(&screen);
+        print_failure(failure);
     }
-    print_failure(failure);
-    if (progress->style == PROGRESS_LIVE)
-        redraw(progress, NULL);
+    if (text)
+        buffer_append_string(&screen, text);
+    if (is_live)
+        append_rows(progress, &screen);
+    print_screen(&screen);
 }
 
 /* --- events ----------------------------------------------------------------------- */
@@ -143,45 +139,38 @@ print_object(const struct progress_row *row, const char *event, json_t *members)
 
 /* Takes the text. */
 static void
-set_event(struct progress *progress, struct progress_row *row, char *event)
+set_event(struct progress_row *row, char *event)
 {
+    const enum progress_style style = row->progress->style;
     cleanup_free char *line = NULL;
 
     free(row->event);
     row->event = event;
-    if (progress->style == PROGRESS_LINES)
+    if (style == PROGRESS_LINES)
         line = xasprintf("%s: %s\n", row->name, event);
-    if (progress->style == PROGRESS_LINES || progress->style == PROGRESS_LIVE)
-        redraw(progress, line);
+    if (style == PROGRESS_LINES || style == PROGRESS_LIVE)
+        redraw(row->progress, line, NULL);
 }
 
 void
-progress_note(struct progress *progress, struct progress_row *row, const char *event)
+progress_note(struct progress_row *row, const char *event)
 {
-    if (progress->style == PROGRESS_JSON)
+    if (row->progress->style == PROGRESS_JSON)
         print_object(row, event, json_object());
     else
-        set_event(progress, row, xstrdup(event));
+        set_event(row, xstrdup(event));
 }
 
 /* A guest can go on forever, and our output may be kept. */
 static bool
-says_too_much(struct progress *progress, struct progress_row *row)
+says_too_much(struct progress_row *row)
 {
     if (row->events > LIMIT_EVENTS)
         return true;
     if (++row->events <= LIMIT_EVENTS)
         return false;
-    progress_note(progress, row, "silenced");
+    progress_note(row, "silenced");
     return true;
-}
-
-static json_t *
-pack_stage(enum guest_stage stage)
-{
-    const char *name = guest_stage_name(stage);
-
-    return name ? json_string(name) : json_null();
 }
 
 static void
@@ -192,7 +181,7 @@ clear_texts(struct progress_texts *texts)
 }
 
 static void
-show_boot(struct progress *progress, struct progress_row *row, const char *boot)
+show_boot(struct progress_row *row, const char *boot)
 {
     bool again = row->boot[0];
 
@@ -201,17 +190,16 @@ show_boot(struct progress *progress, struct progress_row *row, const char *boot)
     row->stage = GUEST_STAGE_NONE;
     clear_texts(&row->errors);
     clear_texts(&row->warnings);
-    if (says_too_much(progress, row))
+    if (says_too_much(row))
         return;
-    if (progress->style == PROGRESS_JSON)
+    if (row->progress->style == PROGRESS_JSON)
         print_object(row, "boot", json_pack("{s:s}", "boot", boot));
     else
-        set_event(progress, row,
-                  xstrdup(again ? "the guest boots again" : "the guest boots"));
+        set_event(row, xstrdup(again ? "the guest boots again" : "the guest boots"));
 }
 
 static void
-show_stage(struct progress *progress, struct progress_row *row, enum guest_stage stage,
+show_stage(struct progress_row *row, enum guest_stage stage,
            const struct guest_stage_times *times)
 {
     const char *name = guest_stage_name(stage);
@@ -220,62 +208,57 @@ show_stage(struct progress *progress, struct progress_row *row, enum guest_stage
                          ? times->finish - times->start
                          : -1;
 
-    if (says_too_much(progress, row))
+    if (says_too_much(row))
         return;
-    if (progress->style == PROGRESS_JSON)
+    if (row->progress->style == PROGRESS_JSON)
         print_object(row, "stage",
                      json_pack("{s:s, s:s, s:o}", "stage", name, "state",
                                times->finished ? "finished" : "running", "seconds",
                                seconds >= 0 ? json_real(seconds) : json_null()));
     else if (!times->finished)
-        set_event(progress, row, xasprintf("%s runs", name));
+        set_event(row, xasprintf("%s runs", name));
     else if (seconds >= 0)
-        set_event(progress, row, xasprintf("%s finished, %.1f s", name, seconds));
+        set_event(row, xasprintf("%s finished, %.1f s", name, seconds));
     else
-        set_event(progress, row, xasprintf("%s finished", name));
+        set_event(row, xasprintf("%s finished", name));
 }
 
 /* A message is known by its text, not by its place in the report: an earlier stage can
  * get another one later, and the result has a list of its own. */
 static void
-show_messages(struct progress *progress, struct progress_row *row, bool error,
-              const struct guest_messages *messages)
+show_messages(struct progress_row *row, bool error, const struct guest_messages *messages)
 {
     struct progress_texts *shown = error ? &row->errors : &row->warnings;
 
     for (size_t i = 0; i < messages->count; i++) {
-        const struct guest_message *message = &messages->list[i];
+        const char *message = messages->list[i].text;
+        const char *stage = guest_stage_name(messages->list[i].stage);
         cleanup_failure struct failure *failure = NULL;
-        cleanup_free char *text = NULL;
-        const char *stage;
+        cleanup_free char *line = NULL;
 
-        if (texts_have(shown->list, shown->count, message->text) ||
-            says_too_much(progress, row))
+        if (texts_have(shown->list, shown->count, message) || says_too_much(row))
             continue;
-        texts_add(&shown->list, &shown->count, xstrdup(message->text));
-        stage = guest_stage_name(message->stage);
-        text = xasprintf("%s%s%s", stage ? stage : "", stage ? ": " : "", message->text);
-        if (progress->style == PROGRESS_JSON) {
+        texts_add(&shown->list, &shown->count, xstrdup(message));
+        if (row->progress->style == PROGRESS_JSON) {
             print_object(row, error ? "error" : "warning",
-                         json_pack("{s:o, s:s}", "stage", pack_stage(message->stage),
-                                   "message", message->text));
+                         json_pack("{s:s?, s:s}", "stage", stage, "message", message));
         } else if (error) {
-            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s", row->name, text);
-            print_error(progress, failure);
-        } else if (progress->style != PROGRESS_QUIET) {
-            cleanup_free char *line = xasprintf("%s: warning: %s\n", row->name, text);
-
-            redraw(progress, line);
+            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s%s%s", row->name,
+                        stage ? stage : "", stage ? ": " : "", message);
+            redraw(row->progress, NULL, failure);
+        } else if (row->progress->style != PROGRESS_QUIET) {
+            line = xasprintf("%s: warning: %s%s%s\n", row->name, stage ? stage : "",
+                             stage ? ": " : "", message);
+            redraw(row->progress, line, NULL);
         }
     }
 }
 
 void
-progress_show(struct progress *progress, struct progress_row *row,
-              const struct guest_report *report)
+progress_show(struct progress_row *row, const struct guest_report *report)
 {
     if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
-        show_boot(progress, row, report->boot);
+        show_boot(row, report->boot);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         const struct guest_stage_times *now = &report->stages[i];
         struct guest_stage_times *shown = &row->stages[i];
@@ -284,48 +267,47 @@ progress_show(struct progress *progress, struct progress_row *row,
             continue;
         row->stage = (enum guest_stage)i;
         *shown = *now;
-        show_stage(progress, row, (enum guest_stage)i, now);
+        show_stage(row, row->stage, now);
     }
-    show_messages(progress, row, false, &report->warnings);
-    show_messages(progress, row, true, &report->errors);
+    show_messages(row, false, &report->warnings);
+    show_messages(row, true, &report->errors);
 }
 
 /* --- the end ---------------------------------------------------------------------- */
 
 void
-progress_finish(struct progress *progress, struct progress_row *row,
-                const struct progress_end *end)
+progress_finish(struct progress_row *row, const char *outcome, int status,
+                const struct guest_report *report, const struct failure *failure)
 {
-    const struct guest_report *report = end->report;
-    const struct failure *failure = end->failure;
-    cleanup_free char *line = xasprintf("%s: %s\n", row->name, end->outcome);
+    cleanup_free char *line = xasprintf("%s: %s\n", row->name, outcome);
 
     row->over = true;
-    if (progress->style == PROGRESS_JSON) {
+    if (row->progress->style == PROGRESS_JSON) {
+        enum guest_stage stage =
+            report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
         json_t *errors = json_array();
 
         for (size_t i = 0; report && i < report->errors.count; i++)
             json_must(
                 json_array_append_new(errors, json_string(report->errors.list[i].text)));
         print_object(row, "end",
-                     json_pack("{s:s, s:i, s:o, s:s?, s:o, s:s?, s:s?}", "outcome",
-                               end->outcome, "exit-status", end->status, "stage",
-                               pack_stage(report ? guest_report_last_stage(report)
-                                                 : GUEST_STAGE_NONE),
-                               "datasource", report ? report->datasource : NULL, "errors",
-                               errors, "message", failure ? failure->message : NULL,
-                               "hint", failure ? failure->hint : NULL));
+                     json_pack("{s:s, s:i, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
+                               outcome, "exit-status", status, "stage",
+                               guest_stage_name(stage), "datasource",
+                               report ? report->datasource : NULL, "errors", errors,
+                               "message", failure ? failure->message : NULL, "hint",
+                               failure ? failure->hint : NULL));
     } else if (failure) {
-        print_error(progress, failure);
-    } else if (progress->style != PROGRESS_QUIET) {
-        redraw(progress, line);
+        redraw(row->progress, NULL, failure);
+    } else if (row->progress->style != PROGRESS_QUIET) {
+        redraw(row->progress, line, NULL);
     }
 }
 
 void
 progress_tick(struct progress *progress)
 {
-    redraw(progress, NULL);
+    redraw(progress, NULL, NULL);
 }
 
 /* --- making and clearing ---------------------------------------------------------- */
@@ -341,8 +323,8 @@ progress_open(struct progress *progress, bool quiet, bool json)
                  : quiet      ? PROGRESS_QUIET
                  : can_redraw ? PROGRESS_LIVE
                               : PROGRESS_LINES,
+        .start = clock_milliseconds(),
     };
-    clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 
 struct progress_row *
@@ -351,6 +333,7 @@ progress_add(struct progress *progress, const char *name, const char *uuid)
     struct progress_row *row = xcalloc(1, sizeof(*row));
 
     *row = (struct progress_row){
+        .progress = progress,
         .name = columns_text(name),
         .uuid = xstrdup(uuid),
         .event = xstrdup("nothing was heard from the guest yet"),
@@ -365,7 +348,7 @@ progress_close(struct progress *progress)
 {
     /* Those that are waited for stay as they were last. */
     if (progress->style == PROGRESS_LIVE)
-        redraw(progress, NULL);
+        redraw(progress, NULL, NULL);
     for (size_t i = 0; i < progress->count; i++) {
         free(progress->rows[i]->name);
         free(progress->rows[i]->uuid);

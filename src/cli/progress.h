@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
+#include <stdint.h>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -29,6 +29,7 @@ struct progress_texts {
 
 /* A domain, and what was shown of it. */
 struct progress_row {
+    struct progress *progress;
     char *name; /* safe to print */
     char *uuid;
     char *event;            /* the last one */
@@ -44,8 +45,8 @@ struct progress {
     enum progress_style style;
     struct progress_row **rows;
     size_t count;
-    size_t drawn; /* lines on the terminal, above the cursor */
-    struct timespec start;
+    size_t drawn;  /* lines on the terminal, above the cursor */
+    int64_t start; /* by clock_milliseconds() */
 };
 
 /* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something
@@ -57,23 +58,16 @@ struct progress_row *progress_add(struct progress *progress, const char *name,
                                   const char *uuid);
 
 /* Shows what is new in the report. If a guest says too much, only its end is shown. */
-void progress_show(struct progress *progress, struct progress_row *row,
-                   const struct guest_report *report);
+void progress_show(struct progress_row *row, const struct guest_report *report);
 
 /* Shows an event of the domain itself. */
-void progress_note(struct progress *progress, struct progress_row *row,
-                   const char *event);
+void progress_note(struct progress_row *row, const char *event);
 
-/* How the waiting for a domain has ended. */
-struct progress_end {
-    const char *outcome;               /* in a word */
-    int status;                        /* the exit status for it */
-    const struct guest_report *report; /* as far as it is known, or NULL */
-    const struct failure *failure;     /* NULL if all is well */
-};
-
-void progress_finish(struct progress *progress, struct progress_row *row,
-                     const struct progress_end *end);
+/* Shows how the waiting for a domain has ended: in a word, and with the exit status for
+ * that. `report` is what is known of the guest, or NULL; `failure` is NULL if all is
+ * well. */
+void progress_finish(struct progress_row *row, const char *outcome, int status,
+                     const struct guest_report *report, const struct failure *failure);
 
 /* A second has passed. */
 void progress_tick(struct progress *progress);

@@ -32,63 +32,79 @@
 #define CONSOLE_BYTES (8 * KIB)
 
 static int
-fail_file(const struct rehearsal_files *files, const char *what, const char *name,
+fail_file(const struct rehearsal *rehearsal, const char *what, const char *name,
           int error, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s/%s/%s",
-                             what, VIRT_SEED_TRYDIR, files->name, name);
+                             what, VIRT_SEED_TRYDIR, rehearsal->directory_name, name);
 }
 
 /* Return: whether the opened directory is still there; `gc` may have found it before it
  * was locked. */
 static bool
-is_there(const struct rehearsal_files *files)
+is_there(const struct rehearsal *rehearsal)
 {
     struct stat opened, named;
 
-    return fstat(files->directory, &opened) == 0 &&
-           fstatat(files->parent, files->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstat(rehearsal->directory, &opened) == 0 &&
+           fstatat(rehearsal->parent, rehearsal->directory_name, &named,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 int
-rehearsal_files_open(struct rehearsal_files *files, int root, struct failure **failure)
+rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure)
 {
     uuid_t uuid;
 
-    *files =
-        (struct rehearsal_files){.root = root, .parent = -1, .directory = -1, .lock = -1};
-    files->qemu = qemu_user_find(root);
-    files->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
-    if (files->parent < 0)
+    rehearsal->root = root;
+    rehearsal->qemu = qemu_user_find(root);
+    rehearsal->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
+    if (rehearsal->parent < 0)
         return -1;
     uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, files->name);
-    if (mkdirat(files->parent, files->name, TRYDIR_MODE) == 0)
-        files->directory =
-            openat(files->parent, files->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (files->directory < 0 || flock(files->directory, LOCK_EX | LOCK_NB) < 0)
-        return fail_file(files, "make", "", errno, failure);
-    return is_there(files) ? 0 : fail_file(files, "make", "", ENOENT, failure);
+    uuid_unparse_lower(uuid, rehearsal->directory_name);
+    if (mkdirat(rehearsal->parent, rehearsal->directory_name, TRYDIR_MODE) == 0)
+        rehearsal->directory = openat(rehearsal->parent, rehearsal->directory_name,
+                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (rehearsal->directory < 0 || flock(rehearsal->directory, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(rehearsal, "make", "", errno, failure);
+    return is_there(rehearsal) ? 0 : fail_file(rehearsal, "make", "", ENOENT, failure);
 }
 
 /* --- making them -------------------------------------------------------------------- */
 
-/* Runs qemu-img on the overlay, once a guest had it as QEMU's user. */
+/* Runs qemu-img's command on the overlay: to create it, with the size, or, once a guest had
+ * it, as QEMU's user. It does not open the disk. */
 static int
-run_qemu_img(const struct rehearsal_files *files, char *const *words, bool is_new,
-             const struct rehearsal_disk *disk, struct failure **failure)
+run_qemu_img(const struct rehearsal *rehearsal, const char *command,
+             const struct rehearsal_disk *disk, char *size, struct failure **failure)
 {
     cleanup_buffer struct buffer output = {0};
+    cleanup_free char *path =
+        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, rehearsal->directory_name, disk->name);
+    char *const words[] = {(char *)"qemu-img",
+                           (char *)command,
+                           (char *)"-q",
+                           (char *)"-u",
+                           (char *)"-f",
+                           (char *)"qcow2",
+                           (char *)"-F",
+                           disk->format,
+                           (char *)"-b",
+                           disk->path,
+                           path,
+                           size,
+                           NULL};
     const struct child child = {
         .words = words,
         .documents = (const int[]){-1},
         .output = LIMIT_QEMU_IMG_OUTPUT,
         .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = LIMIT_QEMU_IMG_SECONDS,
-        .unprivileged = !is_new && files->qemu.uid != 0,
-        .uid = files->qemu.uid,
-        .gid = files->qemu.gid,
+        .unprivileged = !size && rehearsal->qemu.uid != 0,
+        .uid = rehearsal->qemu.uid,
+        .gid = rehearsal->qemu.gid,
     };
     int status = child_run(&child, &output);
 
@@ -104,114 +120,97 @@ run_qemu_img(const struct rehearsal_files *files, char *const *words, bool is_ne
                        output.data ? output.data : "");
 }
 
-/* qemu-img does not open the disk: it gets its size. */
 static int
-make_overlay(struct rehearsal_files *files, const struct rehearsal_disk *disk,
+make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
              struct failure **failure)
 {
-    cleanup_free char *path =
-        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, files->name, disk->name);
     cleanup_free char *size = xasprintf("%llu", disk->size);
-    char *const words[] = {(char *)"qemu-img",
-                           (char *)"create",
-                           (char *)"-q",
-                           (char *)"-u",
-                           (char *)"-f",
-                           (char *)"qcow2",
-                           (char *)"-F",
-                           disk->format,
-                           (char *)"-b",
-                           disk->path,
-                           path,
-                           size,
-                           NULL};
-    struct rehearsal_base base;
+    cleanup_close int base = fs_open_in_root(rehearsal->root, disk->path);
     struct stat status;
 
-    base.fd = fs_open_in_root(files->root, disk->path);
-    if (base.fd < 0 || fstat(base.fd, &status) < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, base.fd < 0 ? base.fd : errno,
+    if (base < 0 || fstat(base, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, base < 0 ? base : errno,
                                  "could not open '%s'", disk->path);
-    base.uid = status.st_uid;
-    base.gid = status.st_gid;
-    *array_add(files->bases, files->base_count) = base;
-    if (run_qemu_img(files, words, true, disk, failure) < 0)
+    disk->base = steal_fd(base);
+    disk->uid = status.st_uid;
+    disk->gid = status.st_gid;
+    if (run_qemu_img(rehearsal, "create", disk, size, failure) < 0)
         return -1;
     /* What the guest writes is nobody else's, as on its own disk. */
-    if (fchmodat(files->directory, disk->name, 0600, 0) < 0 ||
-        fchownat(files->directory, disk->name, files->qemu.uid, files->qemu.gid,
-                 AT_SYMLINK_NOFOLLOW) < 0)
-        return fail_file(files, "give away", disk->name, errno, failure);
+    if (fchmodat(rehearsal->directory, disk->name, 0600, 0) < 0 ||
+        fchownat(rehearsal->directory, disk->name, rehearsal->qemu.uid,
+                 rehearsal->qemu.gid, AT_SYMLINK_NOFOLLOW) < 0)
+        return fail_file(rehearsal, "give away", disk->name, errno, failure);
     return 0;
 }
 
 /* A domain that was never started may have no variables yet: libvirt makes them. */
 static int
-copy_nvram(const struct rehearsal_files *files, const char *path,
-           struct failure **failure)
+copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
     cleanup_close int fd = -1;
     int error =
-        path ? fs_read_in_root(files->root, path, LIMIT_NVRAM, &content) : -ENOENT;
+        path ? fs_read_in_root(rehearsal->root, path, LIMIT_NVRAM, &content) : -ENOENT;
 
     if (error == -ENOENT)
         return 0;
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
                                  path);
-    fd = openat(files->directory, REHEARSAL_NVRAM,
+    fd = openat(rehearsal->directory, REHEARSAL_NVRAM,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
-    if (error == 0 && fchown(fd, files->qemu.uid, files->qemu.gid) < 0)
+    if (error == 0 && fchown(fd, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
         error = -errno;
-    return error < 0 ? fail_file(files, "write", REHEARSAL_NVRAM, error, failure) : 0;
+    return error < 0 ? fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure) : 0;
 }
 
 int
-rehearsal_files_make(struct rehearsal_files *files, const struct rehearsal *rehearsal,
-                     const struct seed *seed, struct failure **failure)
+rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
+                     struct failure **failure)
 {
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        if (make_overlay(files, &rehearsal->disks[i], failure) < 0)
+        if (make_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
             return -1;
     }
-    if (copy_nvram(files, rehearsal->nvram, failure) < 0)
+    if (copy_nvram(rehearsal, rehearsal->nvram, failure) < 0)
         return -1;
-    return image_publish(files->directory, REHEARSAL_SEED, &files->qemu, seed, failure);
+    return image_publish(rehearsal->directory, REHEARSAL_SEED, &rehearsal->qemu, seed,
+                         failure);
 }
 
 /* --- the start ---------------------------------------------------------------------- */
 
 int
-rehearsal_files_begin_start(struct rehearsal_files *files,
-                            const struct rehearsal *rehearsal, struct failure **failure)
+rehearsal_files_begin_start(struct rehearsal *rehearsal, struct failure **failure)
 {
-    files->lock = openat(files->directory, REHEARSAL_LOCK,
-                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (files->lock < 0 || flock(files->lock, LOCK_EX | LOCK_NB) < 0)
-        return fail_file(files, "lock", REHEARSAL_LOCK, errno, failure);
-    if (renameat(files->parent, files->name, files->parent, rehearsal->uuid) < 0)
-        return fail_file(files, "rename", "", errno, failure);
-    memcpy(files->name, rehearsal->uuid, sizeof(files->name));
-    return report_file_make(files->root, rehearsal->uuid, REPORT_BY_VIRTLOGD, false,
+    rehearsal->lock = openat(rehearsal->directory, REHEARSAL_LOCK,
+                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (rehearsal->lock < 0 || flock(rehearsal->lock, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(rehearsal, "lock", REHEARSAL_LOCK, errno, failure);
+    if (renameat(rehearsal->parent, rehearsal->directory_name, rehearsal->parent,
+                 rehearsal->uuid) < 0)
+        return fail_file(rehearsal, "rename", "", errno, failure);
+    memcpy(rehearsal->directory_name, rehearsal->uuid, sizeof(rehearsal->directory_name));
+    return report_file_make(rehearsal->root, rehearsal->uuid, REPORT_BY_VIRTLOGD, false,
                             failure);
 }
 
 void
-rehearsal_files_end_start(struct rehearsal_files *files)
+rehearsal_files_end_start(struct rehearsal *rehearsal)
 {
-    close_pointer(&files->lock);
-    files->lock = -1;
+    close_pointer(&rehearsal->lock);
+    rehearsal->lock = -1;
 }
 
 /* --- afterwards --------------------------------------------------------------------- */
 
 char *
-rehearsal_files_read_console(const struct rehearsal_files *files)
+rehearsal_files_read_console(const struct rehearsal *rehearsal)
 {
     cleanup_close int fd =
-        fs_open_regular_beneath(files->directory, REHEARSAL_CONSOLE, NULL);
+        fs_open_regular_beneath(rehearsal->directory, REHEARSAL_CONSOLE, NULL);
     off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     off_t start = end > (off_t)CONSOLE_BYTES ? end - (off_t)CONSOLE_BYTES : 0;
     char bytes[CONSOLE_BYTES];
@@ -234,7 +233,7 @@ rehearsal_files_read_console(const struct rehearsal_files *files)
 }
 
 static int
-run_virt_diff(const struct rehearsal_files *files, char *const *words, int signals,
+run_virt_diff(const struct rehearsal *rehearsal, char *const *words, int signals,
               struct buffer *output)
 {
     /* Otherwise, libguestfs would ask libvirt for a machine of its own. */
@@ -248,21 +247,21 @@ run_virt_diff(const struct rehearsal_files *files, char *const *words, int signa
         .seconds = LIMIT_VIRT_DIFF_SECONDS,
         .interrupt = signals,
         .silent = true,
-        .unprivileged = files->qemu.uid != 0,
-        .uid = files->qemu.uid,
-        .gid = files->qemu.gid,
+        .unprivileged = rehearsal->qemu.uid != 0,
+        .uid = rehearsal->qemu.uid,
+        .gid = rehearsal->qemu.gid,
     };
 
     return child_run(&child, output);
 }
 
 int
-rehearsal_files_can_compare(const struct rehearsal_files *files, struct failure **failure)
+rehearsal_files_can_compare(const struct rehearsal *rehearsal, struct failure **failure)
 {
     char *const words[] = {(char *)"virt-diff", (char *)"--version", NULL};
     cleanup_buffer struct buffer output = {0};
 
-    if (run_virt_diff(files, words, 0, &output) == 0)
+    if (run_virt_diff(rehearsal, words, 0, &output) == 0)
         return 0;
     return failure_set(failure, FAILURE_SYSTEM,
                        "--files needs virt-diff of libguestfs\n"
@@ -274,7 +273,7 @@ rehearsal_files_can_compare(const struct rehearsal_files *files, struct failure 
  * over another domain's disk, or that its data is there.
  */
 static int
-restore_overlay(const struct rehearsal_files *files, const struct rehearsal_disk *disk,
+restore_overlay(const struct rehearsal *rehearsal, const struct rehearsal_disk *disk,
                 struct failure **failure)
 {
     /* The low byte of qcow2's incompatible features (docs/interop/qcow2.txt of QEMU). */
@@ -282,37 +281,31 @@ restore_overlay(const struct rehearsal_files *files, const struct rehearsal_disk
         FEATURES_AT = 79,
         EXTERNAL_DATA = 1 << 2
     };
-    cleanup_close int fd = fs_open_regular_beneath(files->directory, disk->name, NULL);
-    cleanup_free char *path =
-        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, files->name, disk->name);
-    char *const words[] = {
-        (char *)"qemu-img", (char *)"rebase", (char *)"-q", (char *)"-u",
-        (char *)"-f",       (char *)"qcow2",  (char *)"-F", disk->format,
-        (char *)"-b",       disk->path,       path,         NULL};
+    cleanup_close int fd =
+        fs_open_regular_beneath(rehearsal->directory, disk->name, NULL);
     unsigned char features = 0;
 
     /* libvirt may have given it to root. */
     if (fd < 0 || pread(fd, &features, 1, FEATURES_AT) != 1 ||
-        fchown(fd, files->qemu.uid, files->qemu.gid) < 0)
-        return fail_file(files, "read", disk->name, fd < 0 ? fd : errno, failure);
+        fchown(fd, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
+        return fail_file(rehearsal, "read", disk->name, fd < 0 ? fd : errno, failure);
     if (features & EXTERNAL_DATA)
         return failure_set(failure, FAILURE_SYSTEM,
                            "the overlay over '%s' is not as it was made: its data is in "
                            "another file\n"
                            "the guest may have taken over its QEMU",
                            disk->path);
-    return run_qemu_img(files, words, false, disk, failure);
+    return run_qemu_img(rehearsal, "rebase", disk, NULL, failure);
 }
 
 int
-rehearsal_files_compare(const struct rehearsal_files *files,
-                        const struct rehearsal *rehearsal, int signals,
+rehearsal_files_compare(const struct rehearsal *rehearsal, int signals,
                         struct failure **failure)
 {
     static const struct {
-        const char *mark;
+        char mark;
         const char *word;
-    } marks[] = {{"+ ", "added"}, {"- ", "removed"}, {"= ", "changed"}};
+    } marks[] = {{'+', "added"}, {'-', "removed"}, {'=', "changed"}};
     cleanup_buffer struct buffer output = {0};
     char **words = NULL;
     size_t count = 0;
@@ -320,7 +313,7 @@ rehearsal_files_compare(const struct rehearsal_files *files,
     int status;
 
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        if (restore_overlay(files, &rehearsal->disks[i], failure) < 0)
+        if (restore_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
             return -1;
     }
     texts_add(&words, &count, xstrdup("virt-diff"));
@@ -332,10 +325,10 @@ rehearsal_files_compare(const struct rehearsal_files *files,
         texts_add(&words, &count, xstrdup(disk->path));
         texts_add(&words, &count, xstrdup("--format=qcow2"));
         texts_add(&words, &count, xstrdup("-A"));
-        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->directory, disk->name));
+        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->path, disk->name));
     }
     texts_add(&words, &count, NULL);
-    status = run_virt_diff(files, words, signals, &output);
+    status = run_virt_diff(rehearsal, words, signals, &output);
     texts_free(words, count);
     rest = output.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
@@ -343,8 +336,7 @@ rehearsal_files_compare(const struct rehearsal_files *files,
 
         /* "= - 0644   61 /etc/hosts" */
         for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
-            if (strncmp(line, marks[i].mark, strlen(marks[i].mark)) == 0 &&
-                strncmp(line + 2, "- ", 2) == 0)
+            if (line[0] == marks[i].mark && strncmp(line + 1, " - ", 3) == 0)
                 print_outside_line(stdout, "%s %s", marks[i].word, path + 1);
         }
     }
@@ -356,45 +348,37 @@ rehearsal_files_compare(const struct rehearsal_files *files,
 }
 
 void
-rehearsal_files_give_back(const struct rehearsal_files *files,
-                          const struct rehearsal *rehearsal, bool domain_runs)
+rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs)
 {
-    for (size_t i = 0; i < files->base_count; i++) {
-        const struct rehearsal_base *base = &files->bases[i];
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        const struct rehearsal_disk *disk = &rehearsal->disks[i];
         cleanup_failure struct failure *failure = NULL;
 
-        if (!domain_runs &&
-            fchownat(base->fd, "", base->uid, base->gid, AT_EMPTY_PATH) == 0)
+        if (disk->base < 0 || (!domain_runs && fchownat(disk->base, "", disk->uid,
+                                                        disk->gid, AT_EMPTY_PATH) == 0))
             continue;
         failure_set(&failure, FAILURE_SYSTEM,
                     "could not give '%s' back to its owner%s\n"
                     "once the domain is shut off, run: chown %u:%u '%s'",
-                    rehearsal->disks[i].path,
+                    disk->path,
                     domain_runs ? ", since the domain was started meanwhile" : "",
-                    base->uid, base->gid, rehearsal->disks[i].path);
+                    disk->uid, disk->gid, disk->path);
         print_warning(failure);
     }
 }
 
 void
-rehearsal_files_remove(struct rehearsal_files *files, const struct rehearsal *rehearsal)
+rehearsal_files_remove(const struct rehearsal *rehearsal)
 {
     cleanup_failure struct failure *failure = NULL;
+    int error;
 
-    for (size_t i = 0; i < files->base_count; i++)
-        close(files->bases[i].fd);
-    free(files->bases);
-    if (files->directory >= 0) {
-        int error;
-
-        report_file_remove(files->root, rehearsal->uuid, &failure);
-        error = fs_remove_tree(files->parent, files->name);
-        if (error < 0 && !failure)
-            fail_file(files, "remove", "", error, &failure);
-    }
-    close_pointer(&files->lock);
-    close_pointer(&files->directory);
-    close_pointer(&files->parent);
+    if (rehearsal->directory < 0)
+        return;
+    report_file_remove(rehearsal->root, rehearsal->uuid, &failure);
+    error = fs_remove_tree(rehearsal->parent, rehearsal->directory_name);
+    if (error < 0 && !failure)
+        fail_file(rehearsal, "remove", "", error, &failure);
     if (failure)
         print_warning(failure);
 }

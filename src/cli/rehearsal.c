@@ -21,7 +21,7 @@
 static char *
 path_of(const struct rehearsal *rehearsal, const char *name)
 {
-    return xasprintf("%s/%s", rehearsal->directory, name);
+    return xasprintf("%s/%s", rehearsal->path, name);
 }
 
 /* Removes the children of that name. */
@@ -110,6 +110,7 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
         .path = file ? steal(file) : steal(device),
         .format = format ? steal(format) : xstrdup("raw"),
         .name = xasprintf("%zu.qcow2", rehearsal->disk_count),
+        .base = -1,
     };
     path = path_of(rehearsal, overlay.name);
     *array_add(rehearsal->disks, rehearsal->disk_count) = overlay;
@@ -128,30 +129,25 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
  * nobody else is in it. An interface that is a device of the host's becomes an emulated
  * one; in the domain's own network it is left out.
  */
-static int
-rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
-                  struct failure **failure)
+static void
+rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
 {
     static const char *const kept[] = {"mac",   "model", "address", "boot",
                                        "alias", "rom",   "link",    "acpi"};
     cleanup_free char *port = xasprintf("%d", rehearsal->port);
     xmlNode *next, *source;
 
-    (void)failure;
     if (rehearsal->port == 0 && (xml_attribute_is(interface, "type", "hostdev") ||
                                  xml_attribute_is(interface, "type", "vdpa") ||
                                  xml_attribute_is(interface, "type", "vhostuser"))) {
         leave_out(rehearsal, interface);
-        return 0;
+        return;
     }
     if (rehearsal->port == 0) {
-        xmlNode *backend = xml_child(interface, "backend");
-
         /* A name of a host's device that the domain may still have, and passt's log. */
         remove_children(interface, "target");
-        if (backend)
-            xmlUnsetProp(backend, (const xmlChar *)"logFile");
-        return 0;
+        xmlUnsetProp(xml_child(interface, "backend"), (const xmlChar *)"logFile");
+        return;
     }
     for (xmlNode *child = xml_first_element(interface); child; child = next) {
         bool keep = false;
@@ -166,35 +162,28 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
     source = xml_add_child(interface, "source");
     xml_set_attribute(source, "address", "127.0.0.1");
     xml_set_attribute(source, "port", port);
-    return 0;
 }
 
 /* The first serial port becomes a file, which is shown if the rehearsal fails. */
-static int
-rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial, struct failure **failure)
+static void
+rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial)
 {
     cleanup_free char *path = path_of(rehearsal, REHEARSAL_CONSOLE);
-    bool first = true;
+    bool first = serial == xml_child(serial->parent, "serial");
 
-    (void)failure;
-    for (const xmlNode *other = xml_child(serial->parent, "serial"); other != serial;
-         other = xml_next(other, "serial"))
-        first = false;
     remove_children(serial, "source");
     remove_children(serial, "protocol");
     xml_set_attribute(serial, "type", first ? "file" : "null");
     if (first)
         set_child(serial, "source", "path", path);
-    return 0;
 }
 
 /* Only the report's stays, which may be one that the user made for another program. */
-static int
-rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel, struct failure **failure)
+static void
+rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel)
 {
     cleanup_free char *path = wire_report_path(rehearsal->uuid);
 
-    (void)failure;
     if (xml_attribute_is(xml_child(channel, "target"), "name", REPORT_PORT)) {
         remove_children(channel, "protocol");
         xml_set_attribute(channel, "type", "file");
@@ -203,28 +192,23 @@ rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel, struct failure **
     } else {
         xml_remove(channel);
     }
-    return 0;
 }
 
 /* libvirt's action "dump" writes the guest's memory to a file. */
-static int
-rewrite_watchdog(struct rehearsal *rehearsal, xmlNode *watchdog, struct failure **failure)
+static void
+rewrite_watchdog(struct rehearsal *rehearsal, xmlNode *watchdog)
 {
     (void)rehearsal;
-    (void)failure;
     if (xml_attribute_is(watchdog, "action", "dump"))
         xml_set_attribute(watchdog, "action", "none");
-    return 0;
 }
 
 /* Its state goes with the rehearsal. */
-static int
-rewrite_tpm(struct rehearsal *rehearsal, xmlNode *tpm, struct failure **failure)
+static void
+rewrite_tpm(struct rehearsal *rehearsal, xmlNode *tpm)
 {
     (void)rehearsal;
-    (void)failure;
     xmlUnsetProp(xml_child(tpm, "backend"), (const xmlChar *)"persistent_state");
-    return 0;
 }
 
 /* What the domain's own process would use: other devices stay if they are only emulated. */
@@ -247,11 +231,9 @@ is_emulated(const xmlNode *device)
 
 static const struct {
     const char *name;
-    int (*rewrite)(struct rehearsal *rehearsal, xmlNode *device,
-                   struct failure **failure); /* NULL: it stays as it is */
+    void (*rewrite)(struct rehearsal *rehearsal, xmlNode *device); /* NULL: it stays */
     bool needless; /* not needed by a guest that nobody looks at: left out, not told */
 } devices[] = {
-    {"disk", rewrite_disk, false},
     {"interface", rewrite_interface, false},
     {"serial", rewrite_serial, false},
     {"channel", rewrite_channel, false},
@@ -275,23 +257,24 @@ static const struct {
     {"smartcard", NULL, true},
 };
 
-static int
-rewrite_device(struct rehearsal *rehearsal, xmlNode *device, struct failure **failure)
+static void
+rewrite_device(struct rehearsal *rehearsal, xmlNode *device)
 {
     for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
         if (strcmp((const char *)device->name, devices[i].name) != 0)
             continue;
         if (devices[i].needless) {
             xml_remove(device);
-            return 0;
+            return;
         }
         if (!is_emulated(device))
             break;
         remove_children(device, "log");
-        return devices[i].rewrite ? devices[i].rewrite(rehearsal, device, failure) : 0;
+        if (devices[i].rewrite)
+            devices[i].rewrite(rehearsal, device);
+        return;
     }
     leave_out(rehearsal, device);
-    return 0;
 }
 
 /* --- the machine -------------------------------------------------------------------- */
@@ -377,7 +360,9 @@ rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
     for (xmlNode *child = xml_first_element(xml_child(root, "devices")); child;
          child = next) {
         next = xml_next_element(child);
-        if (rewrite_device(rehearsal, child, failure) < 0)
+        if (strcmp((const char *)child->name, "disk") != 0)
+            rewrite_device(rehearsal, child);
+        else if (rewrite_disk(rehearsal, child, failure) < 0)
             return -1;
     }
     for (xmlNode *child = xml_first_element(root); child; child = next) {
@@ -401,11 +386,15 @@ rehearsal_clear(struct rehearsal *rehearsal)
         free(rehearsal->disks[i].path);
         free(rehearsal->disks[i].format);
         free(rehearsal->disks[i].name);
+        close_pointer(&rehearsal->disks[i].base);
     }
     free(rehearsal->disks);
     free(rehearsal->name);
-    free(rehearsal->directory);
+    free(rehearsal->path);
     free(rehearsal->nvram);
     texts_free(rehearsal->left_out, rehearsal->left_out_count);
-    *rehearsal = (struct rehearsal){0};
+    close_pointer(&rehearsal->lock);
+    close_pointer(&rehearsal->directory);
+    close_pointer(&rehearsal->parent);
+    *rehearsal = REHEARSAL_NONE;
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -33,12 +34,16 @@ struct rehearsal_disk {
     char *format;            /* libvirt's word for it, which is also qemu-img's */
     char *name;              /* of the overlay in the directory */
     unsigned long long size; /* in bytes; rehearsal_files_make() needs it */
+    /* rehearsal_files_make() adds its owner, whom libvirt changes when a guest reads it: */
+    int base; /* the disk, O_PATH; -1 before */
+    uid_t uid;
+    gid_t gid;
 };
 
 struct rehearsal {
     char uuid[UUID_LENGTH + 1];
-    char *name;      /* libvirt's, as long as it runs */
-    char *directory; /* its path while it runs */
+    char *name; /* libvirt's, as long as it runs */
+    char *path; /* of its directory while it runs */
     /* The port on 127.0.0.1 to which the guest's interfaces are connected; 0 leaves them
      * in the domain's networks. */
     int port;
@@ -49,7 +54,20 @@ struct rehearsal {
     char *nvram;     /* the file with the firmware's variables, or NULL */
     char **left_out; /* devices that the guest does not get, by their element's name */
     size_t left_out_count;
+
+    /* rehearsal_files_open() adds: */
+    int root;      /* the caller's */
+    int parent;    /* VIRT_SEED_TRYDIR */
+    int directory; /* the rehearsal's, locked as long as the command runs */
+    int lock;      /* REHEARSAL_LOCK */
+    /* The directory's name now: until the start not the rehearsal's UUID, which others
+     * could otherwise learn from a command line, and be first. */
+    char directory_name[UUID_LENGTH + 1];
+    struct qemu_user qemu;
 };
+
+/* The initial value. */
+#define REHEARSAL_NONE ((struct rehearsal){.parent = -1, .directory = -1, .lock = -1})
 
 /*
  * Turns the XML of a wired domain into that of its rehearsal. Fails if the domain has a
@@ -59,52 +77,30 @@ struct rehearsal {
 int rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
                       struct failure **failure);
 
+/* Frees it, and closes its descriptors. */
 void rehearsal_clear(struct rehearsal *rehearsal);
 
 /* --- its files ---------------------------------------------------------------------- */
 
-/* A disk of the domain, whose owner libvirt changes when a guest reads it. */
-struct rehearsal_base {
-    int fd; /* O_PATH */
-    uid_t uid;
-    gid_t gid;
-};
-
-struct rehearsal_files {
-    int root;      /* the caller's */
-    int parent;    /* VIRT_SEED_TRYDIR */
-    int directory; /* the rehearsal's, locked as long as the command runs */
-    int lock;      /* REHEARSAL_LOCK */
-    /* The directory's: until the start not the rehearsal's UUID, which others could
-     * otherwise learn from a command line, and be first. */
-    char name[UUID_LENGTH + 1];
-    struct qemu_user qemu;
-    struct rehearsal_base *bases;
-    size_t base_count;
-};
-
 /* Makes the directory, and locks it, so that `gc` leaves it alone. The caller ends with
  * rehearsal_files_remove() even after a failure. */
-int rehearsal_files_open(struct rehearsal_files *files, int root,
-                         struct failure **failure);
+int rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure);
 
 /* Makes the overlays, the copy of the firmware's variables, and the seed. */
-int rehearsal_files_make(struct rehearsal_files *files, const struct rehearsal *rehearsal,
-                         const struct seed *seed, struct failure **failure);
+int rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
+                         struct failure **failure);
 
 /* Makes the report, and allows the rehearsal's domain to use the files, until
  * rehearsal_files_end_start(), when libvirt has started it or not. */
-int rehearsal_files_begin_start(struct rehearsal_files *files,
-                                const struct rehearsal *rehearsal,
-                                struct failure **failure);
-void rehearsal_files_end_start(struct rehearsal_files *files);
+int rehearsal_files_begin_start(struct rehearsal *rehearsal, struct failure **failure);
+void rehearsal_files_end_start(struct rehearsal *rehearsal);
 
 /* Return: the last lines that the guest has printed, owned by the caller (free), or
  * NULL. */
-char *rehearsal_files_read_console(const struct rehearsal_files *files);
+char *rehearsal_files_read_console(const struct rehearsal *rehearsal);
 
 /* Fails if there is no virt-diff. */
-int rehearsal_files_can_compare(const struct rehearsal_files *files,
+int rehearsal_files_can_compare(const struct rehearsal *rehearsal,
                                 struct failure **failure);
 
 /*
@@ -112,16 +108,13 @@ int rehearsal_files_can_compare(const struct rehearsal_files *files,
  * content may be secret. The rehearsal must have ended. `signals` is process_catch_signals()'s:
  * one of them ends the comparison.
  */
-int rehearsal_files_compare(const struct rehearsal_files *files,
-                            const struct rehearsal *rehearsal, int signals,
+int rehearsal_files_compare(const struct rehearsal *rehearsal, int signals,
                             struct failure **failure);
 
 /* Gives the domain's disks back to their owners, which libvirt does not do for the image
  * under an overlay. If the domain has started meanwhile, it warns instead: they are
  * libvirt's now. */
-void rehearsal_files_give_back(const struct rehearsal_files *files,
-                               const struct rehearsal *rehearsal, bool domain_runs);
+void rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs);
 
 /* Removes everything, and warns of what cannot be removed. */
-void rehearsal_files_remove(struct rehearsal_files *files,
-                            const struct rehearsal *rehearsal);
+void rehearsal_files_remove(const struct rehearsal *rehearsal);

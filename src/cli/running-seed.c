@@ -138,16 +138,23 @@ running_seed_replace(const struct context *context, const struct definition *sou
         .rundir = rundir,
     };
 
+    unsigned int left;
+    int result;
+
     if (rundir < 0)
         return -1;
+    /* The alarm of --timeout does not end it halfway. */
+    left = alarm(0);
     if (flock(rundir, LOCK_EX) < 0)
-        return failure_set_errno(failure, FAILURE_RUNDIR, errno,
-                                 "could not lock %s\nsee what is there: ls -l %s",
-                                 VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
-    if (delivery_replace(&replacement, failure) < 0)
-        return -1;
-    record_replacement(&replacement);
-    return 0;
+        result = failure_set_errno(failure, FAILURE_RUNDIR, errno,
+                                   "could not lock %s\nsee what is there: ls -l %s",
+                                   VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
+    else
+        result = delivery_replace(&replacement, failure);
+    if (result == 0)
+        record_replacement(&replacement);
+    alarm(left);
+    return result;
 }
 
 /* --- a seed without content --------------------------------------------------------- */

@@ -16,7 +16,8 @@ int running_seed_check_caller(const struct context *context, struct failure **fa
  * it was made of into that XML: when the guest is saved and comes back, its seed is made again
  * of what is there. The definition stays as it is.
  *
- * On failure the domain has its old seed, or the message says what it has.
+ * On failure the domain has its old seed, or the message says what it has. An alarm(2) is
+ * put off until the end.
  */
 int running_seed_replace(const struct context *context, const struct definition *source,
                          const struct definition *running, const struct request *request,

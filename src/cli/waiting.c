@@ -50,16 +50,10 @@ finish(struct waited *waited, const char *outcome, int status,
        const struct guest_report *report, const struct failure *failure)
 {
     struct waiting *waiting = waited->waiting;
-    const struct progress_end end = {
-        .outcome = outcome,
-        .status = status,
-        .report = report,
-        .failure = failure,
-    };
 
     waited->over = true;
     waited->status = status;
-    progress_finish(&waiting->progress, waited->row, &end);
+    progress_finish(waited->row, outcome, status, report, failure);
     for (size_t i = 0; i < waiting->count; i++) {
         if (!waiting->list[i]->over)
             return;
@@ -98,7 +92,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
         if (running_seed_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
         else
-            progress_note(&waited->waiting->progress, waited->row, "scrubbed");
+            progress_note(waited->row, "scrubbed");
     }
     finish(waited, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
 }
@@ -116,25 +110,42 @@ describe_stage(const struct guest_report *report)
     return xasprintf("the last stage was %s", stage);
 }
 
+/* The time is over, and the boot that counts has not begun. */
+static void
+finish_unbegun(struct waited *waited)
+{
+    const char *name = name_of(waited);
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
+                waited->waiting->options->timeout,
+                waited->followed->has_run ? "its guest has not booted again"
+                                          : "it has not been started");
+    if (waited->starts)
+        failure_hint(&failure,
+                     "libvirt still starts it: see /var/log/libvirt/qemu/%s.log", name);
+    else
+        failure_hint(&failure, "--next waits for another boot than the last one");
+    finish(waited, "timeout", STATUS_TIMEOUT, NULL, failure);
+}
+
 static void
 finish_by_time(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
     bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
-    cleanup_free char *reason = NULL;
-    cleanup_free char *hint = NULL;
     cleanup_failure struct failure *failure = NULL;
     struct guest_signs signs;
 
-    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root);
-    reason = guest_signs_reason(&signs, was_heard);
-    hint = guest_signs_hint(&signs, was_heard);
+    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root,
+                     was_heard);
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
                 name_of(waited), waited->waiting->options->timeout, stage,
-                reason ? "; " : "", reason ? reason : "");
-    if (hint)
-        failure_hint(&failure, "%s", hint);
+                signs.reason ? "; " : "", signs.reason ? signs.reason : "");
+    free(signs.reason);
+    if (signs.hint)
+        failure_hint(&failure, "%s", signs.hint);
     else if (was_heard)
         failure_hint(&failure, "%s", logs_of(waited));
     else
@@ -246,7 +257,7 @@ finish_by_record(struct waited *waited)
             .stage = GUEST_STAGE_NONE,
             .text = xstrdup(result->errors[i]),
         };
-    progress_show(&waited->waiting->progress, waited->row, &report);
+    progress_show(waited->row, &report);
     finish_by_report(waited, &report);
 }
 
@@ -316,15 +327,16 @@ check_report(struct waited *waited)
 }
 
 static void
-take_report(struct waited *waited)
+take_report(struct followed *followed)
 {
-    const struct guest_report *report = &waited->followed->report;
+    struct waited *waited = followed->owner;
+    const struct guest_report *report = &followed->report;
 
     if (waited->over || report->state == GUEST_STATE_NOTHING ||
         strcmp(report->boot, waited->passed) == 0)
         return;
     waited->begun = true;
-    progress_show(&waited->waiting->progress, waited->row, report);
+    progress_show(waited->row, report);
     if (guest_state_is_end(report->state))
         finish_by_report(waited, report);
     /* Nobody reads our output any more; main() reports that. */
@@ -346,7 +358,7 @@ waiting_begin(struct waited *waited)
     /* The report of a domain that does not run is a leftover. */
     if (!active || (complete && next))
         snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
-    take_report(waited);
+    take_report(waited->followed);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
 }
@@ -362,19 +374,13 @@ waiting_begin_start(struct waited *waited)
 /* --- what happens ----------------------------------------------------------------- */
 
 static void
-said(struct followed *followed)
-{
-    take_report(followed->owner);
-}
-
-static void
 started(struct followed *followed, int detail)
 {
     struct waited *waited = followed->owner;
 
     if (waited->over || waited->waiting->options->no_wait)
         return;
-    progress_note(&waited->waiting->progress, waited->row, "started");
+    progress_note(waited->row, "started");
     waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
     /* A guest that was saved continues, and what it said before counts. */
     if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
@@ -403,7 +409,7 @@ stopped(struct followed *followed, int detail)
     if (waited->over)
         return;
     if (waited->next && !waited->begun)
-        progress_note(&waited->waiting->progress, waited->row, "stopped");
+        progress_note(waited->row, "stopped");
     else
         finish_by_stop(waited, detail);
 }
@@ -420,33 +426,12 @@ failed(struct followed *followed, struct failure *reason)
     finish(waited, "error", STATUS_FAILURE, &followed->report, failure);
 }
 
-static void
-second(struct follow *follow)
-{
-    struct waiting *waiting = follow->owner;
-
-    progress_tick(&waiting->progress);
-}
-
-static void
-deadline(struct follow *follow)
-{
-    struct waiting *waiting = follow->owner;
-
-    for (size_t i = 0; i < waiting->count; i++) {
-        if (!waiting->list[i]->over)
-            finish_by_time(waiting->list[i]);
-    }
-}
-
 static const struct follow_events events = {
-    .said = said,
+    .said = take_report,
     .started = started,
     .begun = begun,
     .stopped = stopped,
     .failed = failed,
-    .second = second,
-    .deadline = deadline,
 };
 
 /* --- opening, running, closing ----------------------------------------------------- */
@@ -529,11 +514,46 @@ waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
     return waited;
 }
 
+static void
+handle_second(int timer, void *data)
+{
+    struct waiting *waiting = data;
+
+    (void)timer;
+    progress_tick(&waiting->progress);
+}
+
+static void
+handle_deadline(int timer, void *data)
+{
+    struct waiting *waiting = data;
+
+    virEventUpdateTimeout(timer, -1);
+    for (size_t i = 0; i < waiting->count; i++) {
+        struct waited *waited = waiting->list[i];
+
+        if (waited->over)
+            continue;
+        if (waited->next && !waited->begun &&
+            (waited->passed[0] || !waited->followed->has_run))
+            finish_unbegun(waited);
+        else
+            finish_by_time(waited);
+    }
+}
+
 int
 waiting_run(struct waiting *waiting, struct failure **failure)
 {
-    return follow_run(&waiting->follow, waiting->milliseconds,
-                      waiting->progress.style == PROGRESS_LIVE, failure);
+    const bool is_live = waiting->progress.style == PROGRESS_LIVE;
+    int clock = virEventAddTimeout(is_live ? 1000 : -1, handle_second, waiting, NULL);
+    int deadline =
+        virEventAddTimeout(waiting->milliseconds, handle_deadline, waiting, NULL);
+    int result = follow_run(&waiting->follow, failure);
+
+    virEventRemoveTimeout(clock);
+    virEventRemoveTimeout(deadline);
+    return result;
 }
 
 int

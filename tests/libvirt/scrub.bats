@@ -127,6 +127,20 @@ assert_untouched() {
     assert_untouched
 }
 
+is_locked() {
+    ! lab_run flock --nonblock "$seeds" true
+}
+
+@test "completes a replacement that another one holds up for longer than the time" {
+    start_web1
+    report_say $web1 "$done_line"
+    lab_run flock "$seeds" sleep 14 3>&- 4>&- &
+    wait_until 10 is_locked
+    run -0 virt_seed wait --scrub --timeout=0 web1
+    [[ $output = *$'web1: scrubbed\nweb1: done' ]]
+    assert_scrubbed
+}
+
 @test "says what cannot be scrubbed before waiting" {
     attributes='bus="virtio"' start_web1
     run -1 virt_seed wait --scrub --timeout=100 web1

@@ -253,6 +253,18 @@ waiting_is_over() {
     end_waiting 0
 }
 
+@test "--next says that no other boot has begun when the time is up" {
+    define web1 $web1
+    run -124 virt_seed wait --next --timeout=0 web1
+    [[ $output = *"domain 'web1': not done after 0 s; it has not been started"* ]]
+    lab_virsh start web1
+    run -124 virt_seed wait --next --timeout=0 web1
+    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard from its guest"* ]]
+    report_say $web1 "$ended"
+    run -124 virt_seed wait --next --timeout=0 web1
+    [[ $output = *"domain 'web1': not done after 0 s; its guest has not booted again"* ]]
+}
+
 @test "--next waits for a start, even if the domain stops first" {
     start web1 $web1
     report_say $web1 "$ended"

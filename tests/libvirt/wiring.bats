@@ -139,3 +139,11 @@ emulated() {
     [[ $output = *"web1: error: "*"[unwired]"* && $output != *web2* ]]
     [[ $output = *web3* && $output != *'web3: error'* ]]
 }
+
+@test "check --all takes no file for a domain, whatever its name is" {
+    metadata=$(request) domain_define web1 $uuid
+    cd "$BATS_TEST_TMPDIR"
+    echo '<domain/>' >$uuid
+    run -1 virt_seed check --all --no-schema
+    [[ $output = *"web1: error: "*"[unwired]"* ]]
+}

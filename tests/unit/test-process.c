@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that are run for what they print: base/process.h. */
+/* Programs that are run for what they print, and signals: base/process.h. */
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,6 +133,28 @@ says_that_there_is_no_such_program(void **state)
     assert_int_equal(child_run(&child, &output), CHILD_MISSING);
 }
 
+static void
+leaves_an_ignored_signal_ignored(void **state)
+{
+    static const int signals[] = {SIGHUP, SIGTERM, 0};
+    struct signalfd_siginfo info;
+    sigset_t before;
+    int fd;
+
+    (void)state;
+    signal(SIGHUP, SIG_IGN);
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    fd = process_catch_signals(signals);
+    raise(SIGHUP);
+    raise(SIGTERM);
+    assert_int_equal(read(fd, &info, sizeof(info)), sizeof(info));
+    assert_int_equal(info.ssi_signo, SIGTERM);
+    assert_int_equal(read(fd, &info, sizeof(info)), -1);
+    close(fd);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    signal(SIGHUP, SIG_DFL);
+}
+
 int
 main(void)
 {
@@ -142,6 +166,7 @@ main(void)
         cmocka_unit_test(leaves_a_child_without_the_terminal),
         cmocka_unit_test(ends_a_child_that_takes_too_long),
         cmocka_unit_test(says_that_there_is_no_such_program),
+        cmocka_unit_test(leaves_an_ignored_signal_ignored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

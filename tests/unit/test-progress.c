@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `wait` shows of a guest's errors: cli/wait.h. */
+/* What `wait` shows of a guest's errors: cli/progress.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ show(const char *const *lines)
 
         /* Each is a line. */
         guest_report_feed(&report, *lines, strlen(*lines), &news);
-        progress_show(&progress, row, &report);
+        progress_show(row, &report);
     }
     progress_close(&progress);
     fflush(stdout);
