@@ -8,12 +8,13 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -37,62 +38,30 @@ struct check {
 
 /* --- where a path leads ------------------------------------------------------------- */
 
-/* Return: whether the kernel says which path the opened file has. */
-static bool
-read_path(int fd, char path[PATH_MAX])
-{
-    char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)];
-    ssize_t length;
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    length = readlink(link, path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = '\0';
-    return path[0] == '/';
-}
-
-/*
- * Opens the path (O_PATH), also through a link of /proc such as /proc/PID/cwd, which every
- * user can make lead into our directories; `by_proc` tells. Return: a descriptor or
- * -errno; -EXDEV if the file or directory has its path only in another process's mounts.
- */
-static int
-open_path(int root, const char *path, bool *by_proc)
-{
-    cleanup_close int fd = fs_open_in_root(root, path);
-    struct stat opened, seen;
-    char place[PATH_MAX];
-
-    if (fd != -ELOOP)
-        return steal_fd(fd);
-    *by_proc = true;
-    fd = openat(root, path + strspn(path, "/"), O_PATH | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &opened) < 0)
-        return -errno;
-    if ((S_ISREG(opened.st_mode) || S_ISDIR(opened.st_mode)) &&
-        (!read_path(fd, place) || stat(place, &seen) < 0 ||
-         seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino))
-        return -EXDEV;
-    return steal_fd(fd);
-}
-
 /* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. Return: as open_path(). */
+ * relative path begins there. Return: a descriptor (O_PATH), or -errno; -ELOOP if a link of
+ * /proc is on the way, such as /proc/PID/cwd, or could be once there is such a process. */
 static int
-open_beginning(int root, const char *path, bool *by_proc)
+open_beginning(int root, const char *path)
 {
     cleanup_free char *beginning = xasprintf("/%s", path);
+    cleanup_close int fd = fs_open_in_root(root, beginning);
     size_t length = strlen(beginning);
-    int fd = open_path(root, beginning, by_proc);
+    struct statfs status;
 
-    while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1) {
+    if (fd != -ENOENT && fd != -ENOTDIR && fd != -ENAMETOOLONG)
+        return steal_fd(fd);
+    do {
         while (length > 1 && beginning[length - 1] == '/')
             length--;
         while (length > 1 && beginning[length - 1] != '/')
             length--;
         beginning[length] = '\0';
-        fd = open_path(root, beginning, by_proc);
-    }
-    return fd;
+        fd = fs_open_in_root(root, beginning);
+    } while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1);
+    if (fd >= 0 && fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC)
+        return -ELOOP;
+    return steal_fd(fd);
 }
 
 /* Return: our directory that the opened file is or is in, NULL if there is none; `known`
@@ -100,14 +69,18 @@ open_beginning(int root, const char *path, bool *by_proc)
 static const char *
 find_above(const struct check *check, int fd, bool *known)
 {
+    char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
     struct stat status;
-    char path[PATH_MAX];
+    ssize_t length;
 
-    *known = read_path(fd, path);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, path, sizeof(path) - 1);
+    *known = length > 0 && path[0] == '/';
     if (!*known)
         return NULL;
+    path[length] = '\0';
     /* The kernel's path has no links, so cutting it leads to each directory above. */
-    for (char *end = path + strlen(path); end > path; end = strrchr(path, '/')) {
+    for (char *end = path + length; end > path; end = strrchr(path, '/')) {
         *end = '\0';
         if (stat(path, &status) < 0)
             continue;
@@ -132,22 +105,6 @@ has_name(const char *text)
             return true;
     }
     return false;
-}
-
-/* Return: what the path leads into and must not, or NULL. If the kernel does not tell where
- * it leads, or only a link of /proc does, the spelling counts, too. */
-static const char *
-find_directory(const struct check *check, const char *path)
-{
-    bool by_proc = false, known = false;
-    cleanup_close int fd = open_beginning(check->root, path, &by_proc);
-    const char *directory = fd < 0 ? NULL : find_above(check, fd, &known);
-
-    if (fd == -EXDEV)
-        return "another process's files";
-    return directory || (known && !by_proc) || !has_name(path)
-               ? directory
-               : "a directory of virt-seed's";
 }
 
 /* --- the values of the document ----------------------------------------------------- */
@@ -195,8 +152,10 @@ static int
 check_value(const struct check *check, const xmlNode *node, const char *value,
             struct failure **failure)
 {
-    const xmlNode *device;
-    const char *directory;
+    const xmlNode *device = device_of(node);
+    const char *directory = NULL;
+    bool known = false;
+    int fd;
 
     if (!strchr(value, '/') || is_own(check, node, value))
         return 0;
@@ -209,10 +168,25 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
                               "use another file, or remove the element: virsh edit",
                               node->ns ? "qemu:" : "", (const char *)node->name);
     /* Nobody can open a longer path. */
-    directory = strlen(value) < PATH_MAX - 1 ? find_directory(check, value) : NULL;
+    if (strlen(value) >= PATH_MAX - 1)
+        return 0;
+    fd = open_beginning(check->root, value);
+    if (fd == -ELOOP)
+        return failure_set_at(
+            failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
+            "<%s> names '%.512s', which goes through a link of /proc, or in a circle; a "
+            "process can make such a link lead elsewhere at any moment\n"
+            "use the file's own path, or remove the device: virsh edit",
+            (const char *)device->name, value);
+    if (fd >= 0) {
+        directory = find_above(check, fd, &known);
+        close(fd);
+    }
+    /* If the kernel does not tell where it leads, the spelling decides. */
+    if (!directory && !known && has_name(value))
+        directory = "a directory of virt-seed's";
     if (!directory)
         return 0;
-    device = device_of(node);
     return failure_set_at(
         failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
         "<%s> names '%.512s', which leads into %s, where a domain may use only its own "
