@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "seed/content.h"
+#include "seed/layout.h"
 #include "seed/yaml.h"
 
 #define CLOUD_INIT "cloud-init"
@@ -272,24 +273,28 @@ static const struct reader {
 void
 check_reader(const struct check *check, const struct seed *seed)
 {
-    const bool configdrive = check->request->datasource->has_network_data;
-    const struct document *user_data = seed_find_document(
-        seed, configdrive ? "openstack/latest/user_data" : "user-data");
-    const struct document *network = seed_find_document(
-        seed, configdrive ? "openstack/latest/network_data.json" : "network-config");
+    const struct layout *layout;
+    const char *path;
+    const struct document *network;
     cleanup_failure struct failure *failure = NULL;
     cleanup_json json_t *values = NULL;
     struct given given = {
         .check = check,
-        .configdrive = configdrive,
-        .user_data = user_data,
-        .kind = user_data ? user_data_kind(user_data->data.data, user_data->data.size)
-                          : "nothing",
+        .configdrive = check->request->datasource->has_network_data,
+        .kind = "nothing",
     };
 
     check_old_network(check);
     if (check->request->payload)
         return;
+    layout = layout_find(seed->label);
+    path = layout_find_path(layout, LAYOUT_USER_DATA, LAYOUT_USER_DATA);
+    given.user_data = seed_find_document(seed, path);
+    if (given.user_data)
+        given.kind =
+            user_data_kind(given.user_data->data.data, given.user_data->data.size);
+    path = layout_find_path(layout, LAYOUT_NETWORK_CONFIG, LAYOUT_NETWORK_DATA_JSON);
+    network = seed_find_document(seed, path);
     if (network)
         values =
             yaml_load(network->data.data, network->data.size, YAML_ONE_MAPPING, &failure);

@@ -37,6 +37,17 @@ layout_find_document(const struct layout *layout, const char *path)
     return NULL;
 }
 
+const char *
+layout_find_path(const struct layout *layout, enum layout_role role, enum layout_role or)
+{
+    for (const struct layout_document *document = layout->documents; document->path;
+         document++) {
+        if (document->role == role || document->role == or)
+            return document->path;
+    }
+    return NULL;
+}
+
 static json_t *
 load_json(const char *data, size_t size, struct failure **failure)
 {
@@ -118,6 +129,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
             return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
         return xasprintf("neither %s nor %s", id_key, host_key);
     case LAYOUT_USER_DATA:
+    case LAYOUT_VENDOR_DATA:
         if (user_data_check(data, size, true, failure) < 0)
             return NULL;
         return xstrdup(user_data_kind(data, size));

@@ -16,7 +16,8 @@
 enum layout_role {
     LAYOUT_META_DATA,      /* YAML */
     LAYOUT_META_DATA_JSON, /* strict JSON */
-    LAYOUT_USER_DATA,      /* and vendor-data of NoCloud */
+    LAYOUT_USER_DATA,
+    LAYOUT_VENDOR_DATA, /* like user-data */
     LAYOUT_VENDOR_DATA_JSON,
     LAYOUT_NETWORK_CONFIG,
     LAYOUT_NETWORK_DATA_JSON,
@@ -49,6 +50,10 @@ const struct layout *layout_find(const char *label);
 /* Return: the layout's document at that path, or NULL. */
 const struct layout_document *layout_find_document(const struct layout *layout,
                                                    const char *path);
+
+/* Return: the path of the layout's document with one of the two roles, or NULL. */
+const char *layout_find_path(const struct layout *layout, enum layout_role role,
+                             enum layout_role or);
 
 /* --- what is in a seed -------------------------------------------------------------- */
 

@@ -47,7 +47,7 @@ make(struct seed *seed, struct request *request, struct failure **failure)
 static const struct layout_document documents[] = {
     {"meta-data", LAYOUT_META_DATA, true},
     {"user-data", LAYOUT_USER_DATA, true},
-    {"vendor-data", LAYOUT_USER_DATA, false},
+    {"vendor-data", LAYOUT_VENDOR_DATA, false},
     {"network-config", LAYOUT_NETWORK_CONFIG, false},
     {NULL, LAYOUT_META_DATA, false},
 };

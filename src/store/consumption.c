@@ -6,7 +6,9 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "domain/datasource.h"
 #include "domain/documents.h"
+#include "seed/layout.h"
 #include "store/consumption.h"
 
 const char *
@@ -39,25 +41,29 @@ consumption_pack(enum consumption consumption, const char *reason,
 static char *
 expected_digest(const struct record_boot *boot, enum kept_document document)
 {
-    /* NoCloud's name, and a ConfigDrive's. */
-    static const char *const paths[KEPT_COUNT][2] = {
-        [KEPT_USER_DATA] = {"user-data", "openstack/latest/user_data"},
-        [KEPT_VENDOR_DATA] = {"vendor-data", "openstack/latest/vendor_data.json"},
-        [KEPT_NETWORK_CONFIG] = {"network-config", "openstack/latest/network_data.json"},
+    static const enum layout_role roles[KEPT_COUNT][2] = {
+        [KEPT_USER_DATA] = {LAYOUT_USER_DATA, LAYOUT_USER_DATA},
+        [KEPT_VENDOR_DATA] = {LAYOUT_VENDOR_DATA, LAYOUT_VENDOR_DATA_JSON},
+        [KEPT_NETWORK_CONFIG] = {LAYOUT_NETWORK_CONFIG, LAYOUT_NETWORK_DATA_JSON},
     };
-    const struct record_document *found = NULL;
+    const struct datasource *datasource =
+        boot->datasource ? datasource_find(boot->datasource) : NULL;
+    const struct layout *layout = datasource ? layout_find(datasource->label) : NULL;
+    const char *path =
+        layout ? layout_find_path(layout, roles[document][0], roles[document][1]) : NULL;
+    const struct record_document *found = path ? record_find_document(boot, path) : NULL;
     const struct buffer nothing = {0};
-    size_t place = 0;
 
-    while (!found && place < ARRAY_SIZE(paths[document]))
-        found = record_find_document(boot, paths[document][place++]);
     if (found && found->kept)
         return xstrdup(found->kept);
-    if (document == KEPT_NETWORK_CONFIG)
+    if (!path || document == KEPT_NETWORK_CONFIG)
         return NULL;
     if (!found)
         return digest_make(&nothing);
-    return document == KEPT_VENDOR_DATA && place == 2 ? NULL : xstrdup(found->digest);
+    /* Of a document that is kept in another form, the digest says nothing. */
+    return layout_find_document(layout, path)->role == LAYOUT_VENDOR_DATA_JSON
+               ? NULL
+               : xstrdup(found->digest);
 }
 
 /* Return: whether the digests of the document are the same, or one is not known. */
