@@ -266,9 +266,11 @@ endif HAVE_BATS
 TEST_EXTENSIONS = .bats
 BATS_LOG_COMPILER = $(top_srcdir)/%D%/bound $(BATS)
 AM_BATS_LOG_FLAGS = --timing
-EXTRA_DIST += %D%/bound
+EXTRA_DIST += %D%/bound %D%/valgrind %D%/valgrind.supp
+# check-valgrind takes the programs from another folder.
+tested_builddir = $(abs_top_builddir)
 AM_TESTS_ENVIRONMENT = \
-	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(tested_builddir)' \
 		VIRT_SEED_RUNDIR='$(runstatedir)/libvirt/virt-seed' \
 		VIRT_SEED_CONFDIR='$(sysconfdir)/virt-seed' \
 		VIRT_SEED_QEMU_HOME='$(localstatedir)/lib/libvirt/qemu' \
@@ -279,7 +281,7 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_VDSM_HOOKDIR='$(vdsm_hooks_dir)' \
 		VIRT_SEED_SBINDIR='$(sbindir)' \
 		VIRT_SEED_BINDIR='$(bindir)' \
-		PATH='$(abs_top_builddir)':"$$PATH";
+		PATH='$(tested_builddir)':"$$PATH";
 
 # --- the other rings --------------------------------------------------------------------------
 
