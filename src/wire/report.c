@@ -50,10 +50,12 @@ path_of(const xmlNode *node, const char *attribute)
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
-    static const char *const names[] = {"path", "file"};
-
-    for (size_t i = 0; node->properties && i < ARRAY_SIZE(names); i++) {
-        cleanup_free char *path = path_of(node, names[i]);
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
+        const char *name = (const char *)attribute->name;
+        cleanup_free char *path = strcmp(name, "path") == 0 || strcmp(name, "file") == 0
+                                      ? path_of(node, name)
+                                      : NULL;
 
         if (path &&
             !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
