@@ -53,14 +53,15 @@ has_of_another(const xmlNode *node, const char *own)
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
-        cleanup_free char *path = strcmp(name, "path") == 0 || strcmp(name, "file") == 0
-                                      ? path_of(node, name)
-                                      : NULL;
 
-        if (path &&
-            !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
-              xmlStrEqual(node->parent->name, BAD_CAST "channel")))
-            return true;
+        if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
+            cleanup_free char *path = path_of(node, name);
+
+            if (path &&
+                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
+                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
+                return true;
+        }
     }
     return false;
 }
