@@ -51,8 +51,8 @@ static int
 refuse_unasked(const struct start *start, struct failure **failure)
 {
     const struct wire_facts *facts = start->facts;
-    const struct delivery *delivery = delivery_wired(facts);
-    cleanup_free char *name = xshellquote(start->lifecycle->domain->name);
+    const struct delivery *delivery;
+    cleanup_free char *name = NULL;
 
     /* A resumed guest has its own seed and report unless someone changed the saved
      * state. */
@@ -68,8 +68,10 @@ refuse_unasked(const struct start *start, struct failure **failure)
         return wire_report_check(start->lifecycle->domain, failure);
     /* Another domain's disk or URL counts, too: with it, this guest would read that
      * domain's seed. */
+    delivery = delivery_wired(facts);
     if (!delivery && !facts->seed_of_another)
         return 0;
+    name = xshellquote(start->lifecycle->domain->name);
     return failure_set(
         failure, FAILURE_UNASKED_SEED,
         "has %s %s, but no <cloud-init> in its <metadata>\n"

@@ -50,15 +50,18 @@ path_of(const xmlNode *node, const char *attribute)
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
-    static const char *const names[] = {"path", "file"};
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
+        const char *name = (const char *)attribute->name;
 
-    for (size_t i = 0; node->properties && i < ARRAY_SIZE(names); i++) {
-        cleanup_free char *path = path_of(node, names[i]);
+        if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
+            cleanup_free char *path = path_of(node, name);
 
-        if (path &&
-            !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
-              xmlStrEqual(node->parent->name, BAD_CAST "channel")))
-            return true;
+            if (path &&
+                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
+                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
+                return true;
+        }
     }
     return false;
 }

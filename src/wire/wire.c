@@ -152,23 +152,25 @@ wire_domain(struct domain *domain, const struct request *request,
 
     if (!options->facts)
         wire_facts_read(&found, domain);
-    if (!facts->uses_shim && !*domain->uuid)
-        add_uuid(domain, wiring);
-    if ((facts->uses_shim && check_shim(request, failure) < 0) ||
-        wire_remove_foreign(domain, options, wiring, failure) < 0)
-        return -1;
     if (facts->uses_shim) {
         /* The shim adds all of it itself. */
+        if (check_shim(request, failure) < 0 ||
+            wire_remove_foreign(domain, options, wiring, failure) < 0)
+            return -1;
         wire_remove(domain, wiring);
         if (!wire_shim_word(domain, request, failure))
             return -1;
-    } else if (wire_disk(domain, request, wiring, failure) < 0 ||
-               wire_serial(domain, facts, request, options, wiring, failure) < 0) {
-        return -1;
-    }
-    wiring->needed = wiring->change_count > 0;
-    if (!facts->uses_shim)
+        wiring->needed = wiring->change_count > 0;
+    } else {
+        if (!*domain->uuid)
+            add_uuid(domain, wiring);
+        if (wire_remove_foreign(domain, options, wiring, failure) < 0 ||
+            wire_disk(domain, request, wiring, failure) < 0 ||
+            wire_serial(domain, facts, request, options, wiring, failure) < 0)
+            return -1;
+        wiring->needed = wiring->change_count > 0;
         wire_report(domain, request, wiring);
+    }
     if (!facts->report_of_another)
         return 0;
     /* Otherwise this guest would write another domain's report. If a device still uses
