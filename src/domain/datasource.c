@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "domain/datasource.h"
 #include "domain/documents.h"
 
@@ -14,7 +12,7 @@
  * up. */
 #define SERIAL_NOCLOUD "ds=nocloud;dsmode=net"
 
-const struct datasource datasources[] = {
+const struct datasource datasources[DATASOURCE_COUNT + 1] = {
     {
         .name = "nocloud",
         .label = SEED_LABEL_NOCLOUD,
@@ -58,17 +56,4 @@ datasource_find_label(const char *label)
             return row;
     }
     return NULL;
-}
-
-char *
-datasource_names(void)
-{
-    cleanup_buffer struct buffer names = {0};
-
-    for (const struct datasource *row = datasources; row->name; row++) {
-        if (row > datasources)
-            buffer_append_string(&names, row[1].name ? ", " : " or ");
-        buffer_printf(&names, "\"%s\"", row->name);
-    }
-    return steal(names.data);
 }

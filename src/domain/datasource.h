@@ -21,8 +21,9 @@ struct datasource {
     bool derives_instance_id; /* cloud-init's instance-id is made from the request's */
 };
 
-/* All of them; the first is the default, and the last has no name. */
-extern const struct datasource datasources[];
+/* All of them; the first is the default, and one without a name ends the list. */
+#define DATASOURCE_COUNT 3
+extern const struct datasource datasources[DATASOURCE_COUNT + 1];
 
 /* A seed made by oVirt's engine, with its own label. No request can choose it. */
 extern const struct datasource datasource_payload;
@@ -31,7 +32,3 @@ extern const struct datasource datasource_payload;
  * there is none. */
 const struct datasource *datasource_find(const char *name);
 const struct datasource *datasource_find_label(const char *label);
-
-/* Return: the names, '"nocloud", "configdrive" or "nocloud-net"', owned by the caller
- * (free). */
-char *datasource_names(void);

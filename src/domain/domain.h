@@ -71,7 +71,7 @@ bool domain_is_windows(const struct domain *domain);
  * "" if the XML has none. */
 char *domain_emulator(const struct domain *domain);
 
-/* Return: whether the emulator's name is that of the shim, virt-seed-qemu. */
+/* Return: whether the emulator is one of the shim's names, virt-seed-qemu-NAME. */
 bool domain_uses_shim(const struct domain *domain);
 
 void domain_clear(struct domain *domain);

@@ -66,13 +66,10 @@ is_instance_id(const char *text)
     return true;
 }
 
-static const struct {
-    const char *word;
-    enum instance_id_policy policy;
-} policies[] = {
-    {"domain", INSTANCE_ID_DOMAIN},
-    {"content", INSTANCE_ID_CONTENT},
-    {"fixed", INSTANCE_ID_FIXED},
+static const char *const policies[] = {
+    [INSTANCE_ID_DOMAIN] = "domain", /* the default */
+    [INSTANCE_ID_FIXED] = "fixed",
+    [INSTANCE_ID_CONTENT] = "content",
 };
 
 static int
@@ -80,12 +77,11 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
 {
     struct request *request = data;
     cleanup_free char *word = xml_attribute(node, "policy");
-    enum instance_id_policy policy;
-    size_t i = 0;
+    enum instance_id_policy policy = INSTANCE_ID_DOMAIN;
 
-    while (word && i < ARRAY_SIZE(policies) && strcmp(policies[i].word, word) != 0)
-        i++;
-    if (i == ARRAY_SIZE(policies))
+    while (word && policy < ARRAY_SIZE(policies) && strcmp(policies[policy], word) != 0)
+        policy++;
+    if (policy == ARRAY_SIZE(policies))
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
             "has policy=\"%.64s\", expected \"domain\", "
@@ -93,8 +89,7 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
             "use \"domain\" for the same at every start, \"content\" for a "
             "new one when the seed changes, \"fixed\" for the element's text",
             word);
-    /* The first is the default. */
-    request->instance_id_policy = policy = policies[i].policy;
+    request->instance_id_policy = policy;
     if (policy != INSTANCE_ID_CONTENT && xmlHasProp(node, (const xmlChar *)"covers"))
         return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
                                "has covers=, which belongs to policy=\"content\"\n"
@@ -311,16 +306,16 @@ static const struct vocabulary_element elements[] = {
 
 /* Reads an attribute with two possible values, of which `usual` is the default. */
 static int
-read_choice(const xmlNode *node, const char *attribute, const char *usual,
+read_either(const xmlNode *node, const char *attribute, const char *usual,
             const char *other, bool *is_other, struct failure **failure)
 {
-    cleanup_free char *text = xml_attribute(node, attribute);
-    cleanup_free char *expected = xasprintf("\"%s\" or \"%s\"", usual, other);
+    const char *const words[] = {usual, other, NULL};
+    int choice = 0;
 
-    *is_other = text && strcmp(text, other) == 0;
-    if (!text || *is_other || strcmp(text, usual) == 0)
-        return 0;
-    return vocabulary_fail_value(node, attribute, text, expected, failure);
+    if (vocabulary_read_choice(node, attribute, words, &choice, failure) < 0)
+        return -1;
+    *is_other = choice == 1;
+    return 0;
 }
 
 static int
@@ -329,51 +324,41 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     const char *const known[] = {
         "datasource",    "bus",   "serial",     "boots",      "report",
         "ssh-host-keys", "cache", "machine-id", "smbios-was", NULL};
-    cleanup_free char *word = xml_attribute(node, "datasource");
-    const struct datasource *chosen = word ? datasource_find(word) : request->datasource;
-    cleanup_free char *bus = xml_attribute(node, "bus");
-    cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
+    const char *const buses[] = {"auto", "scsi", "sata", "ide", "usb", "virtio", NULL};
+    const char *const host_keys[] = {"generate", NULL};
+    const char *names[DATASOURCE_COUNT + 1];
+    int datasource = 0, bus = 0, generate = -1;
 
-    if (vocabulary_check_attributes(node, known, failure) < 0)
-        return -1;
-    if (!chosen) {
-        cleanup_free char *expected = datasource_names();
-
-        return vocabulary_fail_value(node, "datasource", word, expected, failure);
-    }
-    request->datasource = chosen;
-    if (bus && strcmp(bus, "auto") != 0) {
-        request->bus = domain_bus_parse(bus);
-        if (request->bus == DOMAIN_BUS_OTHER)
-            return vocabulary_fail_value(
-                node, "bus", bus,
-                "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"", failure);
-    }
-    if (read_choice(node, "boots", "always", "until-done", &request->until_done,
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        names[i] = datasources[i].name;
+    if (vocabulary_check_attributes(node, known, failure) < 0 ||
+        vocabulary_read_choice(node, "datasource", names, &datasource, failure) < 0 ||
+        vocabulary_read_choice(node, "bus", buses, &bus, failure) < 0 ||
+        read_either(node, "boots", "always", "until-done", &request->until_done,
                     failure) < 0 ||
-        read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0 ||
-        read_choice(node, "machine-id", "keep", "per-instance", &request->new_machine_id,
+        read_either(node, "cache", "auto", "keep", &request->cache, failure) < 0 ||
+        read_either(node, "machine-id", "keep", "per-instance", &request->new_machine_id,
                     failure) < 0 ||
         vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
-        vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0)
+        vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0 ||
+        vocabulary_read_choice(node, "ssh-host-keys", host_keys, &generate, failure) < 0)
         return -1;
-    if (host_keys && strcmp(host_keys, "generate") != 0)
-        return vocabulary_fail_value(node, "ssh-host-keys", host_keys, "\"generate\"",
-                                     failure);
-    if (host_keys)
+    if (generate == 0)
         parts_add_generated_host_keys(&request->parts, node);
-    if (chosen->over_http && request->bus != DOMAIN_BUS_OTHER)
+    request->datasource = &datasources[datasource];
+    request->bus = domain_bus_parse(buses[bus]);
+    if (request->datasource->over_http && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
                                "has bus=, but datasource=\"%s\" has no disk\n"
                                "omit bus=, or use datasource=\"nocloud\"",
-                               chosen->name);
-    if (chosen->over_http && !request->serial)
+                               request->datasource->name);
+    if (request->datasource->over_http && !request->serial)
         return vocabulary_fail(
             node, failure, FAILURE_SERIAL,
             "has serial=\"no\", but datasource=\"%s\" needs the serial "
             "for its address\n"
             "omit serial=, or use datasource=\"nocloud\"",
-            chosen->name);
+            request->datasource->name);
     return 0;
 }
 

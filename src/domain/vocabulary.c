@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/vocabulary.h"
@@ -135,17 +136,38 @@ vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected
 }
 
 int
+vocabulary_read_choice(const xmlNode *node, const char *attribute,
+                       const char *const *words, int *choice, struct failure **failure)
+{
+    cleanup_free char *text = xml_attribute(node, attribute);
+    cleanup_buffer struct buffer expected = {0};
+
+    for (int i = 0; text && words[i]; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *choice = i;
+            return 0;
+        }
+        buffer_printf(&expected, "%s\"%s\"",
+                      i == 0         ? ""
+                      : words[i + 1] ? ", "
+                                     : " or ",
+                      words[i]);
+    }
+    return text ? vocabulary_fail_value(node, attribute, text, expected.data, failure)
+                : 0;
+}
+
+int
 vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                        struct failure **failure)
 {
-    cleanup_free char *text = xml_attribute(node, attribute);
+    const char *const words[] = {"yes", "no", NULL};
+    int choice = *value ? 0 : 1;
 
-    if (!text)
-        return 0;
-    *value = strcmp(text, "yes") == 0;
-    if (*value || strcmp(text, "no") == 0)
-        return 0;
-    return vocabulary_fail_value(node, attribute, text, "\"yes\" or \"no\"", failure);
+    if (vocabulary_read_choice(node, attribute, words, &choice, failure) < 0)
+        return -1;
+    *value = choice == 0;
+    return 0;
 }
 
 int

@@ -52,6 +52,12 @@ char *vocabulary_word(const xmlNode *node);
  * may be NULL. */
 char *vocabulary_child_word(const xmlNode *parent, const char *name);
 
+/* Reads an attribute that is one of the words, of which NULL ends the list; `choice` gets
+ * the position of the word; without the attribute, it is unchanged. */
+int vocabulary_read_choice(const xmlNode *node, const char *attribute,
+                           const char *const *words, int *choice,
+                           struct failure **failure);
+
 /* Reads a "yes" or "no" attribute; without it, `value` is unchanged. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);

@@ -367,6 +367,11 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                            "cloud-init, and the line of '%s' a header that is dropped\n"
                            "let the first line begin with '%s', and take ':' out of it",
                            header->text, header->text);
+    if (!header && begins_with(data + space, size - space, BYTE_ORDER_MARK))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "begins with a byte order mark, which hides its header from "
+                           "cloud-init\n"
+                           "save it as UTF-8 without the byte order mark");
     if (!header && (begins_with(data + space, size - space, "# cloud-config") ||
                     begins_with(data + space, size - space, "# !")))
         return failure_set(failure, FAILURE_USER_DATA,
