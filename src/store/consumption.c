@@ -34,10 +34,11 @@ consumption_pack(enum consumption consumption, const char *reason,
                      claim->failed_module, "log", claim->failed_log);
 }
 
-/* Return: what cloud-init should have kept of the boot's document, owned by the caller
- * (free), or NULL if that is not known. */
-static char *
-expected_digest(const struct record_boot *boot, enum kept_document document)
+/* Return: whether the digest is of what cloud-init should have kept of the boot's document,
+ * or one of both is not known. */
+static bool
+may_be_same(const struct record_boot *boot, char *const *digests,
+            enum kept_document document)
 {
     /* NoCloud's name, and a ConfigDrive's. */
     static const char *const paths[KEPT_COUNT][2] = {
@@ -45,29 +46,20 @@ expected_digest(const struct record_boot *boot, enum kept_document document)
         [KEPT_VENDOR_DATA] = {"vendor-data", "openstack/latest/vendor_data.json"},
         [KEPT_NETWORK_CONFIG] = {"network-config", "openstack/latest/network_data.json"},
     };
-    const struct record_document *found = NULL;
-    const struct buffer nothing = {0};
-    size_t place = 0;
+    const struct record_document *nocloud =
+        record_find_document(boot, paths[document][0]);
+    const struct record_document *found =
+        nocloud ? nocloud : record_find_document(boot, paths[document][1]);
+    cleanup_free char *nothing = found ? NULL : digest_make(&(struct buffer){0});
+    const char *expected = nothing;
 
-    while (!found && place < ARRAY_SIZE(paths[document]))
-        found = record_find_document(boot, paths[document][place++]);
-    if (found && found->kept)
-        return xstrdup(found->kept);
-    if (document == KEPT_NETWORK_CONFIG)
-        return NULL;
-    if (!found)
-        return digest_make(&nothing);
-    return document == KEPT_VENDOR_DATA && place == 2 ? NULL : xstrdup(found->digest);
-}
-
-/* Return: whether the digests of the document are the same, or one is not known. */
-static bool
-may_be_same(const struct record_boot *boot, char *const *digests,
-            enum kept_document document)
-{
-    cleanup_free char *expected = expected_digest(boot, document);
-
-    return !expected || !digests[document] || strcmp(expected, digests[document]) == 0;
+    if (found)
+        expected = found->kept ? found->kept : found->digest;
+    /* What it keeps of these is not the document itself. */
+    if (!(found && found->kept) && (document == KEPT_NETWORK_CONFIG ||
+                                    (document == KEPT_VENDOR_DATA && found && !nocloud)))
+        return true;
+    return !digests[document] || strcmp(expected, digests[document]) == 0;
 }
 
 /* Return: how what was read differs from the boot's seed, or NULL. */
