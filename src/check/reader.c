@@ -273,8 +273,8 @@ static const struct reader {
 void
 check_reader(const struct check *check, const struct seed *seed)
 {
-    const struct layout *layout;
-    const char *path;
+    const struct layout *layout = layout_find(seed->label);
+    const struct layout_document *document;
     const struct document *network;
     cleanup_failure struct failure *failure = NULL;
     cleanup_json json_t *values = NULL;
@@ -287,14 +287,13 @@ check_reader(const struct check *check, const struct seed *seed)
     check_old_network(check);
     if (check->request->payload)
         return;
-    layout = layout_find(seed->label);
-    path = layout_find_path(layout, LAYOUT_USER_DATA, LAYOUT_USER_DATA);
-    given.user_data = seed_find_document(seed, path);
+    document = layout_find_role(layout, LAYOUT_USER_DATA, LAYOUT_USER_DATA);
+    given.user_data = seed_find_document(seed, document->path);
     if (given.user_data)
         given.kind =
             user_data_kind(given.user_data->data.data, given.user_data->data.size);
-    path = layout_find_path(layout, LAYOUT_NETWORK_CONFIG, LAYOUT_NETWORK_DATA_JSON);
-    network = seed_find_document(seed, path);
+    document = layout_find_role(layout, LAYOUT_NETWORK_CONFIG, LAYOUT_NETWORK_DATA_JSON);
+    network = seed_find_document(seed, document->path);
     if (network)
         values =
             yaml_load(network->data.data, network->data.size, YAML_ONE_MAPPING, &failure);

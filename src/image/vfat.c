@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Images of either type, and those of vfat; apart from label.c, which programs use that
- * read no images.
+ * Reads images of either type, those of vfat with mtools, which does not mount them and
+ * only needs to read the file. Programs that read no images use label.c without this.
  *
  * How it works: mdir lists all files, and mtype prints one after another. The image may
  * contain anything, and so may the names in it: mtype would take some of them for a
@@ -98,11 +98,6 @@ add_file(const struct volume *volume, struct seed *seed, const char *path,
                        path);
 }
 
-/*
- * Reads the vfat image in the file with mtools, which does not mount it and only needs to
- * read the file. The limits are those of iso_read(). A file whose name mtools could take
- * for a pattern is left unread.
- */
 static int
 vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure)
 {

@@ -37,13 +37,13 @@ layout_find_document(const struct layout *layout, const char *path)
     return NULL;
 }
 
-const char *
-layout_find_path(const struct layout *layout, enum layout_role role, enum layout_role or)
+const struct layout_document *
+layout_find_role(const struct layout *layout, enum layout_role role, enum layout_role or)
 {
     for (const struct layout_document *document = layout->documents; document->path;
          document++) {
         if (document->role == role || document->role == or)
-            return document->path;
+            return document;
     }
     return NULL;
 }

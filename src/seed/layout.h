@@ -51,9 +51,10 @@ const struct layout *layout_find(const char *label);
 const struct layout_document *layout_find_document(const struct layout *layout,
                                                    const char *path);
 
-/* Return: the path of the layout's document with one of the two roles, or NULL. */
-const char *layout_find_path(const struct layout *layout, enum layout_role role,
-                             enum layout_role or);
+/* Return: the layout's first document with one of the two roles, or NULL. */
+const struct layout_document *layout_find_role(const struct layout *layout,
+                                               enum layout_role role,
+                                               enum layout_role or);
 
 /* --- what is in a seed -------------------------------------------------------------- */
 

@@ -36,8 +36,10 @@ take_file_directory(struct config *config, const char *value)
     for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
         if (strcmp(name, "..") == 0)
             return -EINVAL;
-        if (*name && strcmp(name, ".") != 0)
-            buffer_printf(&plain, "/%s", name);
+        if (*name && strcmp(name, ".") != 0) {
+            buffer_append_string(&plain, "/");
+            buffer_append_string(&plain, name);
+        }
     }
     buffer_append_string(&plain, "/");
     if (*value != '/' ||

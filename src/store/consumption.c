@@ -36,10 +36,11 @@ consumption_pack(enum consumption consumption, const char *reason,
                      claim->failed_module, "log", claim->failed_log);
 }
 
-/* Return: what cloud-init should have kept of the boot's document, owned by the caller
- * (free), or NULL if that is not known. */
-static char *
-expected_digest(const struct record_boot *boot, enum kept_document document)
+/* Return: whether the digest is of what cloud-init should have kept of the boot's document,
+ * or one of both is not known. */
+static bool
+may_be_same(const struct record_boot *boot, char *const *digests,
+            enum kept_document document)
 {
     static const enum layout_role roles[KEPT_COUNT][2] = {
         [KEPT_USER_DATA] = {LAYOUT_USER_DATA, LAYOUT_USER_DATA},
@@ -49,31 +50,22 @@ expected_digest(const struct record_boot *boot, enum kept_document document)
     const struct datasource *datasource =
         boot->datasource ? datasource_find(boot->datasource) : NULL;
     const struct layout *layout = datasource ? layout_find(datasource->label) : NULL;
-    const char *path =
-        layout ? layout_find_path(layout, roles[document][0], roles[document][1]) : NULL;
-    const struct record_document *found = path ? record_find_document(boot, path) : NULL;
-    const struct buffer nothing = {0};
+    const struct layout_document *kept =
+        layout ? layout_find_role(layout, roles[document][0], roles[document][1]) : NULL;
+    const struct record_document *found =
+        kept ? record_find_document(boot, kept->path) : NULL;
+    cleanup_free char *nothing = found ? NULL : digest_make(&(struct buffer){0});
+    const char *expected = nothing;
 
-    if (found && found->kept)
-        return xstrdup(found->kept);
-    if (!path || document == KEPT_NETWORK_CONFIG)
-        return NULL;
-    if (!found)
-        return digest_make(&nothing);
-    /* Of a document that is kept in another form, the digest says nothing. */
-    return layout_find_document(layout, path)->role == LAYOUT_VENDOR_DATA_JSON
-               ? NULL
-               : xstrdup(found->digest);
-}
-
-/* Return: whether the digests of the document are the same, or one is not known. */
-static bool
-may_be_same(const struct record_boot *boot, char *const *digests,
-            enum kept_document document)
-{
-    cleanup_free char *expected = expected_digest(boot, document);
-
-    return !expected || !digests[document] || strcmp(expected, digests[document]) == 0;
+    if (!kept || !digests[document])
+        return true;
+    if (found)
+        expected = found->kept ? found->kept : found->digest;
+    /* Of these, cloud-init keeps another form than the document itself. */
+    if (!(found && found->kept) && (document == KEPT_NETWORK_CONFIG ||
+                                    (found && kept->role == LAYOUT_VENDOR_DATA_JSON)))
+        return true;
+    return strcmp(expected, digests[document]) == 0;
 }
 
 /* Return: how what was read differs from the boot's seed, or NULL. */

@@ -56,9 +56,6 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 /* A replacement of the drive's medium. */
 struct medium {
     const struct replacement *replacement;
-    const struct delivery_guest *guest;
-    const char *uuid;
-    int rundir;
     char *name;     /* the seed's name in the run-time directory */
     char *old_name; /* the old seed's */
     char *empty;    /* the drive's XML without the medium */
@@ -118,7 +115,7 @@ describe_drive(struct medium *medium, const struct disk *drive)
 {
     xmlDoc *doc = drive->node->doc;
     xmlNode *node = xmlDocCopyNode(drive->node, doc, 1);
-    cleanup_free char *path = seed_path(medium->uuid);
+    cleanup_free char *path = seed_path(medium->replacement->running->uuid);
     xmlNode *backing, *source;
 
     if (!node)
@@ -155,14 +152,15 @@ fail_file(const struct medium *medium, const char *what, struct failure **failur
 static int
 publish_medium(struct medium *medium, struct failure **failure)
 {
-    int rundir = medium->rundir;
+    const struct replacement *replacement = medium->replacement;
+    const int rundir = replacement->rundir;
 
     if (unlinkat(rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
-    return storage_publish_image(medium->replacement->root, rundir, medium->uuid,
-                                 medium->replacement->seed, failure);
+    return storage_publish_image(replacement->root, rundir, replacement->running->uuid,
+                                 replacement->seed, failure);
 }
 
 static bool
@@ -186,13 +184,13 @@ is_readable(int root, const struct domain *running)
  * boots or looks at its drives may close the tray, and firmware on a busy host does so for
  * a while: QEMU says "Tray of device 'ID' is not open". */
 static int
-update_device(const struct medium *medium, const char *xml, const char *what,
+update_device(const struct delivery_guest *guest, const char *xml, const char *what,
               struct failure **failure)
 {
     for (int attempt = 1;; attempt++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (medium->guest->update_device(medium->guest->data, xml, what, &reason) == 0)
+        if (guest->update_device(guest->data, xml, what, &reason) == 0)
             return 0;
         if (attempt >=
             (strstr(reason->message, "Tray of device") ? TRAY_ATTEMPTS : ATTEMPTS)) {
@@ -206,20 +204,21 @@ update_device(const struct medium *medium, const char *xml, const char *what,
 /* Restores the old medium after `failure`, and adds what the guest has now, according to
  * libvirt. */
 static void
-recover(struct medium *medium, ino_t *published, struct failure **failure)
+recover(const struct medium *medium, ino_t *published, struct failure **failure)
 {
-    const struct delivery_guest *guest = medium->guest;
+    const struct domain *running = medium->replacement->running;
+    const struct delivery_guest *guest = medium->replacement->guest;
     cleanup_failure struct failure *ignored = NULL;
     cleanup_failure struct failure *unseen = NULL;
-    cleanup_free char *name = xshellquote(medium->replacement->running->name);
-    const int rundir = medium->rundir;
+    cleanup_free char *name = xshellquote(running->name);
+    const int rundir = medium->replacement->rundir;
     bool kept = renameat(rundir, medium->old_name, rundir, medium->name) == 0;
 
     if (kept)
-        *published = storage_inode(&storage_image, rundir, medium->uuid);
+        *published = storage_inode(&storage_image, rundir, running->uuid);
     if (guest->has_ended(guest->data))
         return;
-    update_device(medium, medium->loaded, "insert the old medium", &ignored);
+    update_device(guest, medium->loaded, "insert the old medium", &ignored);
     if (guest->check_medium(guest->data, &unseen) == 0)
         failure_hint(failure, "the drive %s; run the command again",
                      kept ? "has its old medium and nothing has changed"
@@ -239,9 +238,6 @@ replace(const struct replacement *replacement, ino_t *published, struct failure 
     const struct delivery_guest *guest = replacement->guest;
     __attribute__((cleanup(medium_clear))) struct medium medium = {
         .replacement = replacement,
-        .guest = guest,
-        .uuid = uuid,
-        .rundir = replacement->rundir,
         .name = rundir_seed_name(uuid),
         .old_name = xasprintf("%s" SEED_OLD_SUFFIX, uuid),
     };
@@ -250,15 +246,15 @@ replace(const struct replacement *replacement, ino_t *published, struct failure 
     describe_drive(&medium, find_drive(replacement->running));
     result = publish_medium(&medium, failure);
     if (result == 0) {
-        *published = storage_inode(&storage_image, medium.rundir, uuid);
-        if (update_device(&medium, medium.empty, "eject the old medium", failure) < 0 ||
-            update_device(&medium, medium.loaded, "insert the new medium", failure) < 0 ||
+        *published = storage_inode(&storage_image, replacement->rundir, uuid);
+        if (update_device(guest, medium.empty, "eject the old medium", failure) < 0 ||
+            update_device(guest, medium.loaded, "insert the new medium", failure) < 0 ||
             guest->check_medium(guest->data, failure) < 0) {
             recover(&medium, published, failure);
             result = -1;
         }
     }
-    unlinkat(medium.rundir, medium.old_name, 0);
+    unlinkat(replacement->rundir, medium.old_name, 0);
     return result;
 }
 

@@ -162,6 +162,8 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         return rundir < 0 ? -1 : storage_imds.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
+    if (directory == -ENOENT)
+        return 0;
     error = directory < 0 ? directory : 0;
     /* A rehearsal that has begun meanwhile has it; one that begins now makes another. */
     lock = error < 0 ? -1
