@@ -328,6 +328,8 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
+	%D%/cli/editor.c \
+	%D%/cli/editor.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
 	%D%/cli/guest-signs.c \
