@@ -335,7 +335,6 @@ virt_seed_SOURCES = \
 	%D%/cli/guest-signs.c \
 	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
-	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \
