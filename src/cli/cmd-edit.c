@@ -43,6 +43,7 @@ static const struct subject {
     {"element", ".xml",
      "<ci:cloud-init xmlns:ci=\"" REQUEST_NAMESPACE "\">\n</ci:cloud-init>\n", 0},
 };
+
 const char *
 edit_part_name(size_t index)
 {
@@ -267,7 +268,9 @@ check_document(const struct editing *editing, const struct definition *definitio
     cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
-    if (!doc || domain_read(&domain, doc, failure) < 0)
+    if (!doc)
+        abort();
+    if (domain_read(&domain, doc, failure) < 0)
         return -1;
     check_domain(&findings, &domain, &options);
     for (size_t i = 0; i < findings.count; i++) {
