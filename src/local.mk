@@ -323,12 +323,13 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
+	%D%/cli/editor.c \
+	%D%/cli/editor.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
 	%D%/cli/guest-signs.c \
 	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
-	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \

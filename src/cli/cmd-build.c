@@ -49,10 +49,11 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool to_stdout = output_is_standard(path);
     cleanup_output struct output output = {.directory = -1};
     cleanup_definition struct definition source = {0};
+    cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     int result;
 
-    if (definition_load_seed(&seed, &source, context, false, NULL, failure) < 0)
+    if (definition_load_seed(&seed, &request, &source, context, false, NULL, failure) < 0)
         return -1;
     if (seed.over_http)
         return failure_set(

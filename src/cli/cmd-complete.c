@@ -163,6 +163,7 @@ offer_documents(const struct line *line, const char *prefix)
                                     .operand_count = 1,
                                     .is_domain = line->is_domain};
     cleanup_definition struct definition definition = {0};
+    cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
     cleanup_failure struct failure *ignored = NULL;
@@ -170,7 +171,8 @@ offer_documents(const struct line *line, const char *prefix)
 
     if (root < 0 || strcmp(operand, "-") == 0 ||
         (!line->is_domain && stat(operand, &status) == 0 && !S_ISREG(status.st_mode)) ||
-        definition_load_seed(&seed, &definition, &context, false, &denied, &ignored) < 0)
+        definition_load_seed(&seed, &request, &definition, &context, false, &denied,
+                             &ignored) < 0)
         return;
     for (size_t i = 0; i < seed.document_count; i++)
         offer(line, prefix, "", seed.documents[i].path, "", "document");

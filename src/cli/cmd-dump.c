@@ -141,11 +141,9 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
+    if (definition_load_seed(&seed, &request, &definition, context, options->show_secrets,
+                             &denied, failure) < 0)
         return -1;
-    if (definition_make_seed(&seed, &request, &definition.domain, context,
-                             options->show_secrets, &denied, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};
 

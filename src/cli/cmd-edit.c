@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the document is written into a temporary file, which the user's editor changes.
+ * How it works: the document is written into a temporary file, which the user's editor changes
+ * (editor.h).
  * Then the definition is loaded again, so that a change that somebody else has made meanwhile
  * stays; only a change to the same document is a conflict. The text is put into it, wired and
  * checked, as `set` and `check` do, and defined. If any of this fails, the same file is offered
@@ -8,16 +9,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -27,6 +21,7 @@
 #include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/editor.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
 #include "domain/request.h"
@@ -48,6 +43,7 @@ static const struct subject {
     {"element", ".xml",
      "<ci:cloud-init xmlns:ci=\"" REQUEST_NAMESPACE "\">\n</ci:cloud-init>\n", 0},
 };
+
 const char *
 edit_part_name(size_t index)
 {
@@ -197,14 +193,6 @@ read_document(const struct editing *editing, const struct domain *domain,
     return 0;
 }
 
-/* Replaces the old node and frees it. */
-static void
-replace_node(xmlNode *old, xmlNode *node)
-{
-    xmlReplaceNode(old, node);
-    xmlFreeNode(old);
-}
-
 static int
 write_element(const struct domain *domain, const struct buffer *text,
               struct failure **failure)
@@ -221,10 +209,12 @@ write_element(const struct domain *domain, const struct buffer *text,
                            "namespace " REQUEST_NAMESPACE "\n"
                            "to remove the element, use 'virt-seed unset'",
                            (const char *)root->name);
-    if (!old)
+    if (!old) {
         request_insert(domain, root);
-    else
-        replace_node(old, xmlDocCopyNode(root, domain->root->doc, 1));
+        return 0;
+    }
+    xmlReplaceNode(old, xmlDocCopyNode(root, domain->root->doc, 1));
+    xmlFreeNode(old);
     return 0;
 }
 
@@ -259,9 +249,10 @@ write_document(const struct editing *editing, const struct domain *domain,
     node = element_add_data(element, name, text->data, text->size);
     xmlUnlinkNode(node);
     if (old)
-        replace_node(old, node);
+        xmlReplaceNode(old, node);
     else
         xml_insert_child(element, node);
+    xmlFreeNode(old);
     return 0;
 }
 
@@ -277,7 +268,9 @@ check_document(const struct editing *editing, const struct definition *definitio
     cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
-    if (!doc || domain_read(&domain, doc, failure) < 0)
+    if (!doc)
+        abort();
+    if (domain_read(&domain, doc, failure) < 0)
         return -1;
     check_domain(&findings, &domain, &options);
     for (size_t i = 0; i < findings.count; i++) {
@@ -336,187 +329,7 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
                              &wiring, failure);
 }
 
-/* --- the temporary file, and the editor ----------------------------------------------- */
-
-#define KEPT "virt-seed: the text that you edited is in "
-/* How long an editor may take to end after a signal. */
-#define ENDING_MILLISECONDS 5000
-
-static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-
-/* For the handler of these signals: the file's path, "" if there is none; how it was before
- * the editor could change it; the editor, 0 if none runs; and the terminal before it. */
-static char file_path[PATH_MAX];
-static struct stat file_made;
-static volatile pid_t editor;
-static struct termios terminal;
-static bool has_terminal;
-
-/* Without this process, the editor would share the terminal with the shell. It gets the
- * signal, and some time to save what it wants to. */
-static void
-end_editor(int number)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-
-    kill(editor, number);
-    kill(editor, SIGCONT);
-    for (int i = 0; waitpid(editor, NULL, WNOHANG) == 0; i++) {
-        if (i == ENDING_MILLISECONDS)
-            kill(editor, SIGKILL);
-        nanosleep(&pause, NULL);
-    }
-    signal(SIGTTOU, SIG_IGN);
-    if (has_terminal)
-        tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
-}
-
-/* A text that was edited is not thrown away because the terminal is gone. What is printed
- * may follow the question. */
-static void
-end_by_signal(int number)
-{
-    struct stat now;
-
-    if (editor > 0)
-        end_editor(number);
-    if (stat(file_path, &now) == 0 &&
-        (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size ||
-         now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
-         now.st_mtim.tv_nsec != file_made.st_mtim.tv_nsec)) {
-        ssize_t ignored = write(STDERR_FILENO, "\n" KEPT, strlen("\n" KEPT));
-
-        ignored = write(STDERR_FILENO, file_path, strlen(file_path));
-        ignored = write(STDERR_FILENO, "\n", 1);
-        (void)ignored;
-    } else {
-        unlink(file_path);
-    }
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static int
-make_file(const struct editing *editing, const struct buffer *text,
-          struct failure **failure)
-{
-    const char *directory = getenv("TMPDIR");
-    const char *suffix = text->size > 2 && memcmp(text->data, "#!", 2) == 0
-                             ? ".sh"
-                             : editing->subject->suffix;
-    cleanup_close int fd = -1;
-    int length, error;
-
-    length = snprintf(file_path, sizeof(file_path), "%s/virt-seed-%s-XXXXXX%s",
-                      directory && *directory ? directory : "/tmp",
-                      editing->subject->name, suffix);
-    errno = ENAMETOOLONG;
-    if (length < (int)sizeof(file_path))
-        fd = mkostemps(file_path, (int)strlen(suffix), O_CLOEXEC);
-    error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
-    if (error == 0 && fstat(fd, &file_made) < 0)
-        error = -errno;
-    if (error < 0) {
-        if (fd >= 0)
-            unlink(file_path);
-        file_path[0] = '\0';
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not make a temporary file\n"
-                                 "set TMPDIR to a directory that you may write into");
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-        signal(ending[i], end_by_signal);
-    return 0;
-}
-
-/* Starts the editor, in which signals have their default effect. Return: 0 or an errno. */
-static int
-start_editor(const char *command)
-{
-    /* If it is a program with its arguments, signals must reach it and not a shell. */
-    const char *exec = strpbrk(command, "=:;&|<>(){}`\n") ? "" : "exec ";
-    cleanup_free char *script = xasprintf("%s%s \"$@\"", exec, command);
-    char *words[] = {(char *)"sh", (char *)"-c", script, (char *)"sh", file_path, NULL};
-    posix_spawnattr_t attributes;
-    sigset_t signals, before;
-    pid_t pid = 0;
-    int error;
-
-    sigemptyset(&signals);
-    for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-        sigaddset(&signals, ending[i]);
-    /* The handler must know each editor that was started. */
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    sigaddset(&signals, SIGPIPE);
-    sigaddset(&signals, SIGXFSZ);
-    if (posix_spawnattr_init(&attributes) != 0)
-        abort();
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setsigmask(&attributes, &before);
-    error = posix_spawn(&pid, "/bin/sh", NULL, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-    editor = error == 0 ? pid : 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-/* Runs the editor, and waits for it. While it runs, signals from the terminal are for it
- * alone. */
-static int
-run_editor(struct failure **failure)
-{
-    const char *visual = getenv("VISUAL");
-    const char *command = visual && *visual ? visual : getenv("EDITOR");
-    int error, status = 0;
-    siginfo_t info;
-    pid_t pid;
-
-    if (!command || !*command)
-        command = "vi";
-    has_terminal = tcgetattr(STDIN_FILENO, &terminal) == 0;
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    error = start_editor(command);
-    /* The handler must not know one that is reaped. */
-    if (error == 0 && waitid(P_PID, (id_t)editor, &info, WEXITED | WNOWAIT) < 0)
-        error = errno;
-    pid = editor;
-    editor = 0;
-    if (error == 0 && waitpid(pid, &status, 0) < 0)
-        error = errno;
-    signal(SIGINT, end_by_signal);
-    signal(SIGQUIT, end_by_signal);
-    if (error != 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not run a shell");
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    return failure_set(failure, FAILURE_SYSTEM,
-                       "the editor '%.256s' failed\n"
-                       "set VISUAL or EDITOR to an editor that you have",
-                       command);
-}
-
-static int
-read_text(struct buffer *text, struct failure **failure)
-{
-    cleanup_close int fd = open(file_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int error = fd < 0 ? -errno : fs_read_all(fd, LIMIT_DOMAIN_XML, text);
-
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not read what was edited, '%s'", file_path);
-    return 0;
-}
-
 /* --- the command ------------------------------------------------------------------------ */
-
-static void
-keep_file(void)
-{
-    print_outside_line(stderr, KEPT "%s", file_path);
-    file_path[0] = '\0';
-}
 
 /* Asks what to do with a text that was refused. Return: 'y' to edit it again, 'f' to
  * define it anyway, 'n' to discard it; 'k', at the end of the input, to keep the file. */
@@ -536,46 +349,36 @@ ask(const struct editing *editing)
     }
 }
 
-/* Has `text` edited until it is defined or given up. Return: the exit status, or -1. */
+/* Has `text` edited until it is defined or given up; `keep` says whether what was edited
+ * must be kept. Return: the exit status, or -1. */
 static int
-edit(struct editing *editing, const struct buffer *text, struct failure **failure)
+edit(struct editing *editing, const struct buffer *text, bool *keep,
+     struct failure **failure)
 {
     cleanup_buffer struct buffer edited = {0};
     char answer = 'y';
 
     for (;;) {
         if (answer == 'y') {
-            cleanup_failure struct failure *ignored = NULL;
-            int result = run_editor(failure);
+            int result = editor_run(&edited, failure);
 
-            buffer_clear(&edited);
-            if (read_text(&edited, result < 0 ? &ignored : failure) < 0) {
-                keep_file();
-                return -1;
-            }
-            if (buffer_is_same(&edited, text)) {
-                if (result == 0 && !editing->context->quiet)
-                    printf("the %s was not changed\n", editing->subject->name);
+            *keep = !buffer_is_same(&edited, text);
+            if (!*keep && result == 0 && !editing->context->quiet)
+                printf("the %s was not changed\n", editing->subject->name);
+            if (!*keep || result < 0)
                 return result;
-            }
-            if (result < 0) {
-                keep_file();
-                return -1;
-            }
         }
         editing->force = answer == 'f';
-        if (define(editing, &edited, failure) == 0)
-            return 0;
-        if (!isatty(STDIN_FILENO)) {
-            keep_file();
+        *keep = define(editing, &edited, failure) < 0;
+        if (!*keep)
+            return STATUS_OK;
+        if (!isatty(STDIN_FILENO))
             return -1;
-        }
         print_failure(*failure);
         failure_free(steal(*failure));
         answer = ask(editing);
-        if (answer == 'k')
-            keep_file();
-        if (answer == 'k' || answer == 'n')
+        *keep = answer != 'n';
+        if (answer == 'n' || answer == 'k')
             return STATUS_FAILURE;
     }
 }
@@ -587,6 +390,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
+    const char *suffix;
+    bool keep = false;
     int result = -1;
 
     for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
@@ -606,12 +411,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         buffer_append(&text, editing.original.data, editing.original.size);
         if (text.size == 0)
             buffer_append_string(&text, editing.subject->template);
-        result = make_file(&editing, &text, failure);
+        suffix = strncmp(text.data, "#!", 2) == 0 ? ".sh" : editing.subject->suffix;
+        result = editor_open(editing.subject->name, suffix, &text, failure);
     }
-    if (result == 0)
-        result = edit(&editing, &text, failure);
-    if (*file_path)
-        unlink(file_path);
+    if (result == 0) {
+        result = edit(&editing, &text, &keep, failure);
+        editor_close(keep);
+    }
     buffer_clear(&editing.original);
     return result;
 }

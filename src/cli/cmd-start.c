@@ -86,39 +86,29 @@ fail_start(const char *name, struct failure **failure)
     return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
 }
 
-static int
-wire(const struct starting *starting, struct job *job)
+/* Wires the domain if needed, and starts it. */
+static void
+start(const struct starting *starting, struct job *job)
 {
+    /* The next call to libvirt clears its last error. */
     const char *name = virDomainGetName(job->domain);
     cleanup_wiring struct wiring wiring = {0};
     enum definition_state state = definition_wire_in_libvirt(
         starting->context, starting->connection, job->domain, &wiring, &job->failure);
 
     job->wired = state == DEFINITION_WIRED;
-    if (state != DEFINITION_ASKS_NOTHING)
-        return state < 0 ? -1 : 0;
-    return failure_set(
-        &job->failure, FAILURE_REQUEST_MISSING,
-        "domain '%s' does not ask for cloud-init\n"
-        "make it ask with 'virt-seed set'; or start it without a seed: virsh "
-        "start %s",
-        name, name);
-}
-
-static void
-start(const struct starting *starting, struct job *job)
-{
-    /* The next call to libvirt clears its last error. */
-    const char *name = virDomainGetName(job->domain);
-
-    if (wire(starting, job) < 0 || virDomainCreate(job->domain) == 0)
+    if (state == DEFINITION_ASKS_NOTHING)
+        failure_set(&job->failure, FAILURE_REQUEST_MISSING,
+                    "domain '%s' does not ask for cloud-init\n"
+                    "make it ask with 'virt-seed set'; or start it without a seed: virsh "
+                    "start %s",
+                    name, name);
+    if (job->failure || virDomainCreate(job->domain) == 0)
         return;
     fail_start(name, &job->failure);
-    if (virDomainIsActive(job->domain) != 1)
-        return;
-    job->was_active = true;
-    failure_free(job->failure);
-    job->failure = NULL;
+    job->was_active = virDomainIsActive(job->domain) == 1;
+    if (job->was_active)
+        failure_free(steal(job->failure));
 }
 
 static void *

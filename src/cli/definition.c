@@ -298,15 +298,13 @@ definition_make_seed(struct seed *seed, struct request *request,
 }
 
 int
-definition_load_seed(struct seed *seed, struct definition *definition,
-                     const struct context *context, bool show_secrets,
-                     struct failure **denied, struct failure **failure)
+definition_load_seed(struct seed *seed, struct request *request,
+                     struct definition *definition, const struct context *context,
+                     bool show_secrets, struct failure **denied, struct failure **failure)
 {
-    cleanup_request struct request request = {0};
-
     if (definition_load(definition, context, DEFINITION_READ, failure) < 0)
         return -1;
-    if (definition_make_seed(seed, &request, &definition->domain, context, show_secrets,
+    if (definition_make_seed(seed, request, &definition->domain, context, show_secrets,
                              denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;

@@ -104,9 +104,10 @@ int definition_make_seed(struct seed *seed, struct request *request,
 
 /* The same for the domain that the first operand names, whose definition is loaded
  * first. */
-int definition_load_seed(struct seed *seed, struct definition *definition,
-                         const struct context *context, bool show_secrets,
-                         struct failure **denied, struct failure **failure);
+int definition_load_seed(struct seed *seed, struct request *request,
+                         struct definition *definition, const struct context *context,
+                         bool show_secrets, struct failure **denied,
+                         struct failure **failure);
 
 /* --- as it is now ----------------------------------------------------------------- */
 

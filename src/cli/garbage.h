@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left on this host of domains that no longer exist: `gc` removes it, `doctor`
- * counts it. */
+/* What is left on this host of domains that no longer exist: `gc` removes it (cmd-gc.c),
+ * `doctor` counts it. */
 #pragma once
 
 #include <stdbool.h>

@@ -112,20 +112,18 @@ static void
 print_command(FILE *stream, const struct command *command)
 {
     cleanup_free char *synopsis = help_synopsis(command);
-    const struct option_row *help = global_options;
+    const char *help_label = "  -h, --help";
     int width = measure_rows(command->options);
 
-    while (help->kind != OPTION_HELP)
-        help++;
-    if (width < (int)strlen("  -h, --help"))
-        width = (int)strlen("  -h, --help");
+    if (width < (int)strlen(help_label))
+        width = (int)strlen(help_label);
     fprintf(stream, "Usage: virt-seed %s%s%s\n\n%s", command->name, *synopsis ? " " : "",
             synopsis, command->help);
     if (!command->options || command->options->kind != OPTION_HEADING)
         putc('\n', stream);
     for (const struct option_row *row = command->options; row && row->name; row++)
         print_row(stream, row, width);
-    fprintf(stream, "%-*s  print this and exit\n", width, "  -h, --help");
+    fprintf(stream, "%-*s  print this and exit\n", width, help_label);
     for (const struct command_row *row = commands; row->command; row++) {
         if (row->command == command && row->example)
             fprintf(stream, "\nExample:\n  %s\n", row->example);

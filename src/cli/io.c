@@ -26,12 +26,12 @@ int
 io_read(const char *path, size_t limit, const char *hint, struct buffer *content,
         struct failure **failure)
 {
-    cleanup_close int opened = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
     cleanup_free char *name = path ? xasprintf("'%s'", path) : xstrdup("standard input");
-    const bool in_mib = limit % MIB == 0;
+    cleanup_close int opened = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
     int error = path && opened < 0
                     ? -errno
                     : fs_read_all(path ? opened : STDIN_FILENO, limit, content);
+    const bool in_mib = limit % MIB == 0;
 
     if (error == -EFBIG)
         return failure_set(failure, FAILURE_LIMIT,
@@ -56,7 +56,8 @@ output_open(struct output *output, const char *path, struct failure **failure)
     const char *slash;
     struct stat status;
 
-    *output = (struct output){.path = resolved ? resolved : xstrdup(path)};
+    *output =
+        (struct output){.path = resolved ? resolved : xstrdup(path), .directory = -1};
     slash = strrchr(output->path, '/');
     directory =
         slash ? xstrndup(output->path, (size_t)(slash - output->path + 1)) : xstrdup(".");
@@ -79,9 +80,9 @@ output_open(struct output *output, const char *path, struct failure **failure)
 void
 output_close(struct output *output)
 {
-    free(output->path);
-    if (output->path && output->directory >= 0)
+    if (output->directory >= 0)
         close(output->directory);
+    free(output->path);
     *output = (struct output){.directory = -1};
 }
 

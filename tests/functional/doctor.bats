@@ -239,6 +239,10 @@ enable_apparmor() {
     run -0 "${as_nobody[@]}" virt-seed --root="$root" doctor
     assert_said 'unknown: root: only root can see ' "$hooks/qemu.d" "$confdir/secrets" \
         $'\n  fix: run it as root' $'\nno problems found, but not everything could be checked'
+    chmod 0755 "$root$libvirt_confdir"
+    chmod 0711 "$root$hooks/qemu.d"
+    run -0 "${as_nobody[@]}" virt-seed --root="$root" doctor
+    assert_said "unknown: root: only root can see $hooks/qemu.d"
 }
 
 @test "finds reports of unlimited size" {

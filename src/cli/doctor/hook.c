@@ -75,17 +75,16 @@ find_hooks(struct hooks *hooks, const struct doctor *doctor)
 {
     cleanup_close int directory = fs_open_directory_in_root(doctor->root, HOOKS);
     cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
+    const int error = directory < 0 ? directory : entries ? 0 : -errno;
     const struct dirent *entry;
 
     take_hook(hooks, doctor, VIRT_SEED_HOOKDIR "/qemu");
-    if (!entries)
-        return directory < 0 ? directory : -errno;
-    while ((entry = readdir(entries))) {
+    while (entries && (entry = readdir(entries))) {
         cleanup_free char *path = xasprintf(HOOKS "/%s", entry->d_name);
 
         take_hook(hooks, doctor, path);
     }
-    return 0;
+    return error;
 }
 
 /* --- whether it is there ---------------------------------------------------------- */
