@@ -359,7 +359,7 @@ start(struct trial *trial, struct failure **failure)
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = rehearsal_files_read_console(&trial->rehearsal);
-    if (!trial->options->files || trial->waiting.follow.signal != 0)
+    if (!trial->options->files || trial->waiting.signal != 0)
         return 0;
     shut_down(trial);
     if (virDomainIsActive(trial->definition.libvirt) == 1)
