@@ -290,6 +290,23 @@ image.write(header)' "$1"
     assert_untouched
 }
 
+has_no_command() {
+    ! kill -0 "$trying" 2>/dev/null
+}
+
+@test "an interrupt does not wait for the guest to shut down for --files" {
+    fake_virt_diff
+    define
+    remember
+    begin_trying --files
+    report_say "$uuid" "$ended"
+    wait_until 60 grep -q 'web1-try: done' "$BATS_TEST_TMPDIR/out"
+    lab_run pkill -INT -f 'virt-seed try --files web1$'
+    wait_until 30 has_no_command
+    end_trying 130
+    assert_untouched
+}
+
 # put_data_elsewhere OVERLAY: an image of the same size whose data is that of another file.
 put_data_elsewhere() {
     lab_run qemu-img create -q -f qcow2 -o "data_file=$images/another.raw,data_file_raw=on" /run/overlay.qcow2 1M
