@@ -371,7 +371,8 @@ start(struct trial *trial, struct failure **failure)
             "--files cannot compare them\n"
             "shut it down, and try again",
             trial->definition.domain.name);
-    return rehearsal_files_compare(&trial->rehearsal, trial->signals, failure);
+    return rehearsal_files_compare(&trial->rehearsal, waited->row, trial->signals,
+                                   failure);
 }
 
 static int
