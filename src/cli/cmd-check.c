@@ -19,6 +19,10 @@ struct options {
     bool no_schema;
     bool strict;
     const char *schema;
+    /* Set by no option: what is in that file, or NULL; and where to note that what checks by
+     * the schema is missing. */
+    const struct buffer *schema_content;
+    bool *is_missing;
 };
 
 /* By the state of the schema, in JSON. */
@@ -27,9 +31,6 @@ static const char *const schema_words[] = {
     [SCHEMA_CHECKED] = "checked",
     [SCHEMA_MISSING] = "missing",
 };
-
-/* What to give with --schema. */
-#define SCHEMA_HINT "give schema-cloud-config-v1.json of cloud-init's source"
 
 static void
 print_json(const char *domain, const struct findings *findings)
@@ -66,52 +67,42 @@ print_text(const char *origin, const struct findings *findings)
     }
 }
 
-/* What is the same for each domain. */
-struct checking {
-    const struct options *options;
-    const struct buffer *schema; /* the file that --schema names, or NULL */
-    bool *is_missing;            /* gets whether what checks by the schema is missing */
-};
-
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct checking *checking = data;
-    const struct options *options = checking->options;
+    const struct options *options = data;
     const struct check_options check = {
         .root = context->root,
         .schema = !options->no_schema,
-        .schema_file = checking->schema,
+        .schema_file = options->schema_content,
         .migrates = options->migration,
     };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
     const char *operand = context->operands[0];
-    const char *name;
-    int loaded;
+    int loaded = options->all
+                     ? definition_load_domain(&definition, context, operand,
+                                              DEFINITION_READ, failure)
+                     : definition_load(&definition, context, DEFINITION_READ, failure);
 
-    loaded = options->all
-                 ? definition_load_domain(&definition, context, operand, DEFINITION_READ,
-                                          failure)
-                 : definition_load(&definition, context, DEFINITION_READ, failure);
     if (loaded < 0)
         return -1;
-    name = definition.domain.name;
     check_domain(&findings, &definition.domain, &check);
     if (options->json)
-        print_json(name, &findings);
+        print_json(definition.domain.name, &findings);
     else
-        print_text(definition.name ? definition.name : name, &findings);
+        print_text(definition.name ? definition.name : definition.domain.name, &findings);
     if (!options->json && !context->quiet && findings.count == 0)
-        print_outside_line(stdout, "domain '%s': no problems found", name);
-    *checking->is_missing |= findings.schema == SCHEMA_MISSING;
+        print_outside_line(stdout, "domain '%s': no problems found",
+                           definition.domain.name);
+    *options->is_missing |= findings.schema == SCHEMA_MISSING;
     return findings.errors > 0 || (options->strict && findings.count > 0) ? STATUS_FAILURE
                                                                           : STATUS_OK;
 }
 
 /* The same for every domain that asks for a seed. */
 static int
-run_all(const struct context *context, const struct checking *checking,
+run_all(const struct context *context, const struct options *options,
         struct failure **failure)
 {
     cleanup_connection virConnectPtr connection =
@@ -124,8 +115,8 @@ run_all(const struct context *context, const struct checking *checking,
     if (!connection || definition_list_asking(connection, "*", 0, &every.operands,
                                               &every.operand_count, failure) < 0)
         return -1;
-    status = definition_each(&every, checking, run_one, failure);
-    if (every.operand_count == 0 && !context->quiet && !checking->options->json)
+    status = definition_each(&every, options, run_one, failure);
+    if (every.operand_count == 0 && !context->quiet && !options->json)
         puts("no domain asks for cloud-init");
     texts_free(every.operands, every.operand_count);
     return status;
@@ -134,14 +125,10 @@ run_all(const struct context *context, const struct checking *checking,
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
+    struct options own = *(const struct options *)data;
+    const struct options *options = &own;
     cleanup_buffer struct buffer schema = {0};
     bool is_missing = false;
-    const struct checking checking = {
-        .options = options,
-        .schema = options->schema ? &schema : NULL,
-        .is_missing = &is_missing,
-    };
     int status;
 
     if (options->all == (context->operand_count > 0))
@@ -154,10 +141,14 @@ run(const struct context *context, const void *data, struct failure **failure)
         return failure_set(failure, FAILURE_USAGE,
                            "--schema and --no-schema exclude each other\nchoose one");
     if (options->schema &&
-        io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
+        io_read(options->schema, LIMIT_SCHEMA,
+                "give schema-cloud-config-v1.json of cloud-init's source", &schema,
+                failure) < 0)
         return -1;
-    status = options->all ? run_all(context, &checking, failure)
-                          : definition_each(context, &checking, run_one, failure);
+    own.schema_content = options->schema ? &schema : NULL;
+    own.is_missing = &is_missing;
+    status = options->all ? run_all(context, options, failure)
+                          : definition_each(context, options, run_one, failure);
     if (status < 0)
         return -1;
     if (is_missing && options->schema)

@@ -147,17 +147,14 @@ print_text(const struct inspection *inspection)
 static int
 extract_file(int root, const struct document *file)
 {
-    const char *slash = strrchr(file->path, '/');
-    const char *name = slash ? slash + 1 : file->path;
-    cleanup_free char *path =
-        xstrndup(file->path, slash ? (size_t)(slash - file->path) : 0);
-    cleanup_close int parent = *path ? fs_make_directories(root, path, 0700) : -1;
+    const char *name = fs_base_name(file->path);
+    cleanup_free char *path = xasprintf("./%.*s", (int)(name - file->path), file->path);
+    cleanup_close int parent = fs_make_directories(root, path, 0700);
     cleanup_close int fd = -1;
 
-    if (*path && parent < 0)
+    if (parent < 0)
         return parent;
-    fd = openat(*path ? parent : root, name,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
 }
 

@@ -156,7 +156,7 @@ take_job(const struct starting *starting, struct job *job)
         waited->next = false;
         waited->starts = false;
         /* Since it was added. */
-        waited->followed->has_run = true;
+        waited->has_run = true;
         waiting_begin(waited);
     } else if (job->wired && !waited->begun) {
         progress_note(waited->row, "wired");
@@ -220,7 +220,7 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     struct waited *waited = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!waited || waiting->count == before || waited->followed->has_run) {
+    if (!waited || waiting->count == before || waited->has_run) {
         if (domain)
             virDomainFree(domain);
         return waited ? 0 : -1;
@@ -393,7 +393,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         0)
         start_and_wait(&starting, failure);
     /* After a signal, do not wait for libvirt. */
-    if (starting.waiting.follow.signal == 0)
+    if (starting.waiting.signal == 0)
         end_threads(&starting);
     return waiting_close(&starting.waiting, *failure);
 }

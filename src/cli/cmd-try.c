@@ -292,10 +292,11 @@ wait_until(const struct trial *trial, bool (*is_over)(const struct trial *trial)
 
 /* --- from its start to its end ---------------------------------------------------- */
 
+/* A signal ends the waiting for that, too. */
 static bool
 has_ended(const struct trial *trial)
 {
-    return virDomainIsActive(trial->domain) != 1;
+    return trial->waiting.signal != 0 || virDomainIsActive(trial->domain) != 1;
 }
 
 /* So that its files are on the disks. One that does not shut down is ended: its journal
@@ -359,9 +360,10 @@ start(struct trial *trial, struct failure **failure)
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = rehearsal_files_read_console(&trial->rehearsal);
-    if (!trial->options->files || trial->waiting.follow.signal != 0)
+    if (trial->options->files && trial->waiting.signal == 0)
+        shut_down(trial);
+    if (!trial->options->files || trial->waiting.signal != 0)
         return 0;
-    shut_down(trial);
     if (virDomainIsActive(trial->definition.libvirt) == 1)
         return failure_set(
             failure, FAILURE_DOMAIN,
@@ -369,7 +371,8 @@ start(struct trial *trial, struct failure **failure)
             "--files cannot compare them\n"
             "shut it down, and try again",
             trial->definition.domain.name);
-    return rehearsal_files_compare(&trial->rehearsal, trial->signals, failure);
+    return rehearsal_files_compare(&trial->rehearsal, waited->row, trial->signals,
+                                   failure);
 }
 
 static int

@@ -2,8 +2,8 @@
 /*
  * How it works: a seed is made from the definition, as the hook does. Its documents are
  * compared by digest with the record of the last boot, which outlives the domain and a
- * restart of the host. The seed of a running domain also has the text, and is used if
- * there is no record.
+ * restart of the host. The seed of a running domain also has the text, and stands for the
+ * boot, without a time, if there is no record.
  *
  * What the next start is for cloud-init depends on the instance-id of the new seed and on
  * that of the seed that the guest has read. The latter is the recorded one, unless
@@ -51,8 +51,12 @@ read_past(struct comparison *comparison, const struct context *context)
     comparison->past_is_denied =
         no_seed ? !comparison->record.boot.time : no_record && !comparison->storage;
     deny(comparison, &no_record);
-    if (!comparison->record.boot.time)
-        deny(comparison, &no_seed);
+    if (comparison->record.boot.time)
+        return;
+    deny(comparison, &no_seed);
+    if (comparison->storage)
+        record_boot_add_seed(&comparison->record.boot, comparison->storage,
+                             &comparison->current);
 }
 
 /* The newest report counts; the record has that of a guest that has ended. */
@@ -219,29 +223,6 @@ find_other_instance_id(const struct comparison *comparison)
 
 /* --- the instance ------------------------------------------------------------------- */
 
-static int
-find_last_instance_id(struct comparison *comparison, struct failure **failure)
-{
-    const struct record_boot *boot = comparison->last;
-    const struct layout *layout =
-        comparison->storage ? layout_find(comparison->current.label) : NULL;
-    cleanup_identity struct identity identity = {0};
-
-    if (boot->time) {
-        const char *claimed = comparison->claim.instance_id;
-        const char *id = claimed ? claimed : boot->instance_id;
-
-        comparison->last_instance_id = id ? xstrdup(id) : NULL;
-        return 0;
-    }
-    if (!layout)
-        return 0;
-    if (layout_read_identity(layout, &comparison->current, &identity, failure) < 0)
-        return -1;
-    comparison->last_instance_id = steal(identity.instance_id);
-    return 0;
-}
-
 static enum next_boot
 judge_boot(const struct comparison *comparison, bool instance_id_denied)
 {
@@ -254,11 +235,9 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
         return NEXT_BOOT_UNKNOWN;
     if (comparison->is_kept)
         return NEXT_BOOT_KEPT;
-    if (has_past && instance_id_denied)
-        return NEXT_BOOT_UNKNOWN;
     if (!has_past)
         return NEXT_BOOT_UNRECORDED;
-    if (!last || !next)
+    if (instance_id_denied || !last || !next)
         return NEXT_BOOT_UNKNOWN;
     if (other && (strcmp(last, next) == 0 || strcmp(other, next) == 0))
         return NEXT_BOOT_DEPENDS;
@@ -270,21 +249,19 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
 static void
 add_document(struct comparison *comparison, const char *path, bool secret, bool is_denied)
 {
-    const struct record_boot *boot = comparison->last;
+    const struct record_boot *last = comparison->last;
     const struct document *next = seed_find_document(&comparison->next, path);
     const struct document *before =
         comparison->storage ? seed_find_document(&comparison->current, path) : NULL;
-    bool was_there =
-        boot->time ? record_find_document(boot, path) != NULL : before != NULL;
     enum document_state state = DOCUMENT_CHANGED;
 
     if (is_denied || comparison->past_is_denied)
         state = DOCUMENT_UNKNOWN;
-    else if (!was_there)
+    else if (!record_find_document(last, path))
         state = DOCUMENT_NEW;
     else if (!next)
         state = DOCUMENT_GONE;
-    else if (boot->time ? has_document(boot, next) : document_is_same(before, next))
+    else if (has_document(last, next))
         state = DOCUMENT_UNCHANGED;
     comparison->has_changes = comparison->has_changes || state != DOCUMENT_UNCHANGED;
     *array_add(comparison->documents, comparison->document_count) =
@@ -293,22 +270,9 @@ add_document(struct comparison *comparison, const char *path, bool secret, bool 
             .state = state,
             .secret = secret,
             /* As the last boot had it, if it is still there. */
-            .before = before && boot->time && !has_document(boot, before) ? NULL : before,
+            .before = before && has_document(last, before) ? before : NULL,
             .next = next,
         };
-}
-
-/* Return: the paths of the last boot's documents, in order, or NULL after the last. */
-static const char *
-path_before(const struct comparison *comparison, size_t index)
-{
-    const struct record_boot *boot = comparison->last;
-
-    if (boot->time)
-        return index < boot->document_count ? boot->documents[index].path : NULL;
-    return comparison->storage && index < comparison->current.document_count
-               ? comparison->current.documents[index].path
-               : NULL;
 }
 
 /* --- all of it ---------------------------------------------------------------------- */
@@ -324,7 +288,8 @@ compare(struct comparison *comparison, const struct request *request,
     cleanup_request struct request running = {0};
     cleanup_failure struct failure *ignored = NULL;
     const bool is_denied = comparison->secrets_are_denied;
-    const char *path;
+    const struct record_boot *last = comparison->last;
+    const char *claimed = last->time ? comparison->claim.instance_id : NULL;
 
     comparison->is_done = request->until_done && comparison->record.done;
     /* Without a record, the request of the running domain says what its guest was
@@ -340,10 +305,10 @@ compare(struct comparison *comparison, const struct request *request,
         find_secrets(&before, &comparison->running.domain);
     else
         before.all = comparison->storage != NULL;
-    if ((layout && layout_read_identity(layout, &comparison->next, &comparison->identity,
-                                        failure) < 0) ||
-        find_last_instance_id(comparison, failure) < 0)
+    if (layout && layout_read_identity(layout, &comparison->next, &comparison->identity,
+                                       failure) < 0)
         return -1;
+    comparison->last_instance_id = claimed ? claimed : last->instance_id;
     comparison->other_instance_id = find_other_instance_id(comparison);
     comparison->boot = judge_boot(comparison, is_denied && next.instance_id);
     comparison->is_replaced = is_replaced(comparison);
@@ -351,12 +316,15 @@ compare(struct comparison *comparison, const struct request *request,
         comparison->is_replaced && !is_denied &&
         is_recorded(&comparison->record.update, &comparison->next);
     for (size_t i = 0; i < comparison->next.document_count; i++) {
-        path = comparison->next.documents[i].path;
+        const char *path = comparison->next.documents[i].path;
+
         add_document(comparison, path,
                      has_secret(&next, path) || has_secret(&before, path),
                      is_denied && has_secret(&next, path));
     }
-    for (size_t i = 0; (path = path_before(comparison, i)); i++) {
+    for (size_t i = 0; i < last->document_count; i++) {
+        const char *path = last->documents[i].path;
+
         if (!seed_find_document(&comparison->next, path))
             add_document(comparison, path, has_secret(&before, path), false);
     }
@@ -405,7 +373,6 @@ comparison_clear(struct comparison *comparison)
     record_clear(&comparison->record);
     guest_claim_clear(&comparison->claim);
     identity_clear(&comparison->identity);
-    free(comparison->last_instance_id);
     free(comparison->documents);
     wiring_clear(&comparison->wiring);
     failure_free(comparison->denied);

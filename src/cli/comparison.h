@@ -55,14 +55,14 @@ struct comparison {
     const struct storage *storage;      /* where that is; NULL if it may not be read */
     struct seed next;                   /* the documents that the next start makes */
     const struct storage *next_storage; /* where that will be */
-    struct record record;
+    struct record record;           /* its boot is the current seed if none is recorded */
     const struct record_boot *last; /* of that record: the seed that the guest has read */
     struct guest_claim claim;       /* what it says of that */
     enum consumption consumption;
     const char *reason;       /* for that, or NULL */
     struct identity identity; /* of the next start */
-    char *last_instance_id; /* the guest's, or else that of the last start; NULL if it is
-                               not known */
+    /* The guest's, or else that of the last start; NULL if it is not known. */
+    const char *last_instance_id;
     /* Of the seed that has replaced the last boot's, if the guest may have read that one;
      * NULL if there is none, if it is the same, or if the guest says which one it has
      * read. */

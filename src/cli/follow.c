@@ -12,9 +12,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
@@ -41,13 +38,13 @@
 /* Watches the file that is read now. Return: whether it is a different one, -1 on
  * failure. */
 static int
-watch_file(struct followed *followed, struct failure **failure)
+watch_file(struct waited *waited, struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", followed->reader.file);
-    int notifier = followed->follow->notifier;
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", waited->reader.file);
+    int notifier = waited->waiting->notifier;
     int watch;
 
-    if (followed->reader.file < 0)
+    if (waited->reader.file < 0)
         return 0;
     watch = inotify_add_watch(notifier, path, IN_MODIFY | IN_MOVE_SELF | IN_ATTRIB);
     if (watch < 0)
@@ -55,26 +52,26 @@ watch_file(struct followed *followed, struct failure **failure)
                                  "could not watch the report\n"
                                  "see that /proc is there, and the limits: sysctl "
                                  "fs.inotify");
-    if (watch == followed->watch)
+    if (watch == waited->watch)
         return 0;
-    if (followed->watch >= 0)
-        inotify_rm_watch(notifier, followed->watch);
-    followed->watch = watch;
-    followed->retries = 0;
+    if (waited->watch >= 0)
+        inotify_rm_watch(notifier, waited->watch);
+    waited->watch = watch;
+    waited->retries = 0;
     return 1;
 }
 
 /* Return: how many bytes were read, at least `limit` if there may be more; -1 on
  * failure. */
 static ssize_t
-read_turn(struct followed *followed, size_t limit, struct failure **failure)
+read_turn(struct waited *waited, size_t limit, struct failure **failure)
 {
     cleanup_free char *chunk = xmalloc(CHUNK);
     size_t total = 0;
 
     while (total < limit) {
-        ssize_t count = report_reader_read(&followed->reader, chunk, CHUNK, failure);
-        int another = count == 0 ? watch_file(followed, failure) : 0;
+        ssize_t count = report_reader_read(&waited->reader, chunk, CHUNK, failure);
+        int another = count == 0 ? watch_file(waited, failure) : 0;
 
         if (count < 0 || another < 0)
             return -1;
@@ -84,10 +81,10 @@ read_turn(struct followed *followed, size_t limit, struct failure **failure)
         for (size_t taken = 0; taken < (size_t)count;) {
             bool news;
 
-            taken += guest_report_feed(&followed->report, chunk + taken,
+            taken += guest_report_feed(&waited->report, chunk + taken,
                                        (size_t)count - taken, &news);
-            if (news && followed->lifecycle >= 0)
-                followed->follow->events->said(followed);
+            if (news && waited->lifecycle >= 0)
+                waiting_on_report(waited);
         }
         total += (size_t)count;
     }
@@ -95,15 +92,15 @@ read_turn(struct followed *followed, size_t limit, struct failure **failure)
 }
 
 static void
-read_on(struct followed *followed)
+read_on(struct waited *waited)
 {
-    struct failure *failure = NULL;
-    ssize_t count = read_turn(followed, TURN, &failure);
+    cleanup_failure struct failure *failure = NULL;
+    ssize_t count = read_turn(waited, TURN, &failure);
 
     if (count < 0)
-        followed->follow->events->failed(followed, failure);
+        waiting_on_failure(waited, &failure);
     else if ((size_t)count >= TURN)
-        virEventUpdateTimeout(followed->read_timer, 0);
+        virEventUpdateTimeout(waited->read_timer, 0);
 }
 
 /* --- inotify ---------------------------------------------------------------------- */
@@ -111,12 +108,12 @@ read_on(struct followed *followed)
 static void
 handle_read_timer(int timer, void *data)
 {
-    struct followed *followed = data;
+    struct waited *waited = data;
 
-    if (followed->retries > 0)
-        followed->retries--;
-    virEventUpdateTimeout(timer, followed->retries > 0 ? RETRY_MILLISECONDS : -1);
-    read_on(followed);
+    if (waited->retries > 0)
+        waited->retries--;
+    virEventUpdateTimeout(timer, waited->retries > 0 ? RETRY_MILLISECONDS : -1);
+    read_on(waited);
 }
 
 static void
@@ -125,24 +122,23 @@ handle_notifier(int handle, int fd, int events, void *data)
     _Alignas(struct inotify_event) char buffer[4096];
     ssize_t size = read(fd, buffer, sizeof(buffer));
     const struct inotify_event *event;
-    struct follow *follow = data;
+    struct waiting *waiting = data;
 
     (void)handle;
     (void)events;
     for (ssize_t at = 0; at < size; at += (ssize_t)(sizeof(*event) + event->len)) {
         event = (const void *)(buffer + at);
-        for (size_t i = 0; i < follow->count; i++) {
-            struct followed *followed = follow->list[i];
-            int watch = followed->watch;
+        for (size_t i = 0; i < waiting->count; i++) {
+            struct waited *waited = waiting->list[i];
+            int watch = waited->watch;
 
             /* After an overflow, any domain's events may have been lost. */
             if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
                 continue;
-            read_on(followed);
-            if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) &&
-                followed->watch == watch) {
-                followed->retries = RETRIES;
-                virEventUpdateTimeout(followed->read_timer, RETRY_MILLISECONDS);
+            read_on(waited);
+            if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) && waited->watch == watch) {
+                waited->retries = RETRIES;
+                virEventUpdateTimeout(waited->read_timer, RETRY_MILLISECONDS);
             }
         }
     }
@@ -153,130 +149,107 @@ handle_notifier(int handle, int fd, int events, void *data)
 static void
 handle_stop_timer(int timer, void *data)
 {
-    struct followed *followed = data;
+    struct waited *waited = data;
 
-    if (!followed->stopping)
+    if (!waited->stopping)
         return;
-    followed->stopping = false;
+    waited->stopping = false;
     virEventUpdateTimeout(timer, -1);
-    read_on(followed);
-    followed->follow->events->stopped(followed, followed->detail);
+    read_on(waited);
+    waiting_on_stop(waited, waited->detail);
 }
 
 static void
 handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int detail,
                  void *data)
 {
-    struct followed *followed = data;
+    struct waited *waited = data;
 
     (void)connection;
     (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
-        handle_stop_timer(followed->stop_timer, followed);
-        followed->follow->events->started(followed, detail);
-        read_on(followed);
-        followed->follow->events->begun(followed);
+        handle_stop_timer(waited->stop_timer, waited);
+        waiting_on_start(waited, detail);
+        read_on(waited);
+        waiting_on_run(waited);
     } else if (event == VIR_DOMAIN_EVENT_STOPPED) {
-        followed->stopping = true;
-        followed->detail = detail;
-        virEventUpdateTimeout(followed->stop_timer, END_MILLISECONDS);
-        read_on(followed);
+        waited->stopping = true;
+        waited->detail = detail;
+        virEventUpdateTimeout(waited->stop_timer, END_MILLISECONDS);
+        read_on(waited);
     }
 }
 
 static void
 handle_close(virConnectPtr connection, int reason, void *data)
 {
-    struct follow *follow = data;
+    struct waiting *waiting = data;
 
     (void)connection;
     (void)reason;
-    follow->lost = true;
+    waiting->lost = true;
 }
 
 static void
 handle_signal(int handle, int fd, int events, void *data)
 {
-    struct follow *follow = data;
+    struct waiting *waiting = data;
     struct signalfd_siginfo info;
 
     (void)handle;
     (void)events;
     if (read(fd, &info, sizeof(info)) == sizeof(info))
-        follow->signal = (int)info.ssi_signo;
+        waiting->signal = (int)info.ssi_signo;
 }
 
 /* --- adding ----------------------------------------------------------------------- */
 
-struct followed *
-follow_add(struct follow *follow, const char *name, struct failure **failure)
+int
+follow_add(struct waited *waited, struct failure **failure)
 {
-    virDomainPtr domain = libvirt_find_domain(follow->connection, name, failure);
-    char uuid[VIR_UUID_STRING_BUFLEN];
-    struct followed *followed;
+    virConnectPtr connection = waited->waiting->connection;
     int lifecycle;
 
-    if (!domain)
-        return NULL;
-    virDomainGetUUIDString(domain, uuid);
-    for (size_t i = 0; i < follow->count; i++) {
-        if (strcmp(follow->list[i]->uuid, uuid) == 0) {
-            virDomainFree(domain);
-            return follow->list[i];
-        }
-    }
-    followed = xcalloc(1, sizeof(*followed));
-    *followed = (struct followed){
-        .follow = follow,
-        .domain = domain,
-        .report = GUEST_REPORT_EMPTY,
-        .watch = -1,
-        .lifecycle = -1,
-        .read_timer = virEventAddTimeout(-1, handle_read_timer, followed, NULL),
-        .stop_timer = virEventAddTimeout(-1, handle_stop_timer, followed, NULL),
-    };
-    snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
-    report_reader_init(&followed->reader, follow->root, uuid);
-    *array_add(follow->list, follow->count) = followed;
+    waited->report = GUEST_REPORT_EMPTY;
+    waited->watch = -1;
+    waited->lifecycle = -1;
+    waited->read_timer = virEventAddTimeout(-1, handle_read_timer, waited, NULL);
+    waited->stop_timer = virEventAddTimeout(-1, handle_stop_timer, waited, NULL);
+    report_reader_init(&waited->reader, waited->waiting->context->root, waited->uuid);
     /* The events first, so that nothing is missed before the report is read. */
     lifecycle = virConnectDomainEventRegisterAny(
-        follow->connection, domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
-        VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), followed, NULL);
-    if (lifecycle < 0) {
-        libvirt_fail(failure, "could not follow domain '%s'", virDomainGetName(domain));
-        return NULL;
+        connection, waited->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+        VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), waited, NULL);
+    if (lifecycle < 0)
+        return libvirt_fail(failure, "could not follow domain '%s'",
+                            virDomainGetName(waited->domain));
+    waited->has_run = virDomainIsActive(waited->domain) == 1;
+    if (read_turn(waited, LIMIT_REPORT_FILE, failure) < 0) {
+        virConnectDomainEventDeregisterAny(connection, lifecycle);
+        return failure_prefix(failure, "domain '%s'", virDomainGetName(waited->domain));
     }
-    followed->has_run = virDomainIsActive(domain) == 1;
-    if (read_turn(followed, LIMIT_REPORT_FILE, failure) < 0) {
-        virConnectDomainEventDeregisterAny(follow->connection, lifecycle);
-        failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
-        return NULL;
-    }
-    followed->lifecycle = lifecycle;
-    return followed;
+    waited->lifecycle = lifecycle;
+    return 0;
 }
 
 /* --- running ---------------------------------------------------------------------- */
 
 int
-follow_open(struct follow *follow, const struct follow_events *events, const char *uri,
-            int root, struct failure **failure)
+follow_open(struct waiting *waiting, struct failure **failure)
 {
-    follow->events = events;
-    follow->root = root;
-    follow->notifier = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (follow->notifier < 0)
+    waiting->notifier = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (waiting->notifier < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not begin to watch files");
     if (virEventRegisterDefaultImpl() < 0)
         return libvirt_fail(failure, "could not begin to wait");
-    follow->connection = libvirt_connect(uri, true, failure);
-    if (!follow->connection || libvirt_require_local(follow->connection, failure) < 0)
+    waiting->connection = libvirt_connect(waiting->context->uri, true, failure);
+    if (!waiting->connection || libvirt_require_local(waiting->connection, failure) < 0)
         return -1;
-    virConnectRegisterCloseCallback(follow->connection, handle_close, follow, NULL);
-    follow->notifier_handle = virEventAddHandle(
-        follow->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, follow, NULL);
-    if (follow->notifier_handle < 0)
+    virConnectRegisterCloseCallback(waiting->connection, handle_close, waiting, NULL);
+    waiting->notifier_handle = virEventAddHandle(
+        waiting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, waiting, NULL);
+    if (waiting->notifier_handle < 0)
         return libvirt_fail(failure, "could not begin to wait");
     return 0;
 }
@@ -284,28 +257,28 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
 /* From here on, these signals only end the waiting; on failure, all keep their usual
  * effect. */
 static void
-catch_signals(struct follow *follow)
+catch_signals(struct waiting *waiting)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
-    sigprocmask(SIG_SETMASK, NULL, &follow->signals_before);
-    follow->signals = process_catch_signals(ending);
-    if (follow->signals < 0)
+    sigprocmask(SIG_SETMASK, NULL, &waiting->signals_before);
+    waiting->signals = process_catch_signals(ending);
+    if (waiting->signals < 0)
         return;
-    follow->signals_handle = virEventAddHandle(follow->signals, VIR_EVENT_HANDLE_READABLE,
-                                               handle_signal, follow, NULL);
-    if (follow->signals_handle < 0)
-        sigprocmask(SIG_SETMASK, &follow->signals_before, NULL);
+    waiting->signals_handle = virEventAddHandle(
+        waiting->signals, VIR_EVENT_HANDLE_READABLE, handle_signal, waiting, NULL);
+    if (waiting->signals_handle < 0)
+        sigprocmask(SIG_SETMASK, &waiting->signals_before, NULL);
 }
 
 int
-follow_run(struct follow *follow, struct failure **failure)
+follow_run(struct waiting *waiting, struct failure **failure)
 {
-    catch_signals(follow);
-    while (!follow->over && follow->signal == 0) {
+    catch_signals(waiting);
+    while (!waiting->over && waiting->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
-        if (follow->lost && !follow->over)
+        if (waiting->lost && !waiting->over)
             return failure_set(failure, FAILURE_LIBVIRT_MISSING,
                                "libvirt's daemon has closed the connection\n"
                                "wait again when it is back; the reports go on meanwhile");
@@ -314,34 +287,31 @@ follow_run(struct follow *follow, struct failure **failure)
 }
 
 void
-follow_close(struct follow *follow)
+follow_close(struct waiting *waiting)
 {
     /* After a signal, nothing is asked of a daemon that may not answer. */
-    bool asks = follow->signal == 0;
+    bool asks = waiting->signal == 0;
 
-    for (size_t i = 0; i < follow->count; i++) {
-        struct followed *followed = follow->list[i];
+    for (size_t i = 0; i < waiting->count; i++) {
+        struct waited *waited = waiting->list[i];
 
-        if (followed->lifecycle >= 0 && asks)
-            virConnectDomainEventDeregisterAny(follow->connection, followed->lifecycle);
-        virEventRemoveTimeout(followed->read_timer);
-        virEventRemoveTimeout(followed->stop_timer);
-        report_reader_clear(&followed->reader);
-        guest_report_clear(&followed->report);
-        virDomainFree(followed->domain);
-        free(followed);
+        if (waited->lifecycle >= 0 && asks)
+            virConnectDomainEventDeregisterAny(waiting->connection, waited->lifecycle);
+        virEventRemoveTimeout(waited->read_timer);
+        virEventRemoveTimeout(waited->stop_timer);
+        report_reader_clear(&waited->reader);
+        guest_report_clear(&waited->report);
     }
-    free(follow->list);
-    if (follow->notifier_handle >= 0)
-        virEventRemoveHandle(follow->notifier_handle);
-    if (follow->signals_handle >= 0)
-        virEventRemoveHandle(follow->signals_handle);
-    if (follow->connection && asks) {
-        virConnectUnregisterCloseCallback(follow->connection, handle_close);
-        virConnectClose(follow->connection);
+    if (waiting->notifier_handle >= 0)
+        virEventRemoveHandle(waiting->notifier_handle);
+    if (waiting->signals_handle >= 0)
+        virEventRemoveHandle(waiting->signals_handle);
+    if (waiting->connection && asks) {
+        virConnectUnregisterCloseCallback(waiting->connection, handle_close);
+        virConnectClose(waiting->connection);
     }
-    close_pointer(&follow->notifier);
-    if (follow->signals >= 0)
-        sigprocmask(SIG_SETMASK, &follow->signals_before, NULL);
-    close_pointer(&follow->signals);
+    close_pointer(&waiting->notifier);
+    if (waiting->signals >= 0)
+        sigprocmask(SIG_SETMASK, &waiting->signals_before, NULL);
+    close_pointer(&waiting->signals);
 }

@@ -69,6 +69,9 @@ void progress_note(struct progress_row *row, const char *event);
 void progress_finish(struct progress_row *row, const char *outcome, int status,
                      const struct guest_report *report, const struct failure *failure);
 
+/* Shows a file that the guest has changed, by name, whose text is from outside. */
+void progress_file(const struct progress_row *row, const char *change, const char *path);
+
 /* A second has passed. */
 void progress_tick(struct progress *progress);
 

@@ -299,8 +299,8 @@ restore_overlay(const struct rehearsal *rehearsal, const struct rehearsal_disk *
 }
 
 int
-rehearsal_files_compare(const struct rehearsal *rehearsal, int signals,
-                        struct failure **failure)
+rehearsal_files_compare(const struct rehearsal *rehearsal, const struct progress_row *row,
+                        int signals, struct failure **failure)
 {
     static const struct {
         char mark;
@@ -337,7 +337,7 @@ rehearsal_files_compare(const struct rehearsal *rehearsal, int signals,
         /* "= - 0644   61 /etc/hosts" */
         for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
             if (line[0] == marks[i].mark && strncmp(line + 1, " - ", 3) == 0)
-                print_outside_line(stdout, "%s %s", marks[i].word, path + 1);
+                progress_file(row, marks[i].word, path + 1);
         }
     }
     return status == 0 ? 0

@@ -19,6 +19,7 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "cli/progress.h"
 #include "domain/domain.h"
 #include "seed/seed.h"
 #include "store/storage.h"
@@ -104,11 +105,12 @@ int rehearsal_files_can_compare(const struct rehearsal *rehearsal,
                                 struct failure **failure);
 
 /*
- * Prints the files below /etc that are new, gone, or not the same, by name, since their
+ * Shows the files below /etc that are new, gone, or not the same, by name, since their
  * content may be secret. The rehearsal must have ended. `signals` is process_catch_signals()'s:
  * one of them ends the comparison.
  */
-int rehearsal_files_compare(const struct rehearsal *rehearsal, int signals,
+int rehearsal_files_compare(const struct rehearsal *rehearsal,
+                            const struct progress_row *row, int signals,
                             struct failure **failure);
 
 /* Gives the domain's disks back to their owners, which libvirt does not do for the image

@@ -12,12 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libvirt/libvirt.h>
-
 #include "base/memory.h"
+#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/follow.h"
 #include "cli/guest-signs.h"
+#include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "cli/waiting.h"
 #include "store/record.h"
@@ -28,7 +29,7 @@
 static const char *
 name_of(const struct waited *waited)
 {
-    return virDomainGetName(waited->followed->domain);
+    return virDomainGetName(waited->domain);
 }
 
 /* Return: where the output of the commands in user-data and cloud-init's own errors
@@ -58,7 +59,7 @@ finish(struct waited *waited, const char *outcome, int status,
         if (!waiting->list[i]->over)
             return;
     }
-    waiting->follow.over = true;
+    waiting->over = true;
 }
 
 void
@@ -89,7 +90,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
                     claim->failed_log ? ": " : "",
                     claim->failed_log ? claim->failed_log : "", logs_of(waited));
     } else if (waiting->options->scrub) {
-        if (running_seed_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+        if (running_seed_scrub(waiting->context, waited->uuid, &failure) < 0)
             outcome = "error";
         else
             progress_note(waited->row, "scrubbed");
@@ -119,8 +120,8 @@ finish_unbegun(struct waited *waited)
 
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
                 waited->waiting->options->timeout,
-                waited->followed->has_run ? "its guest has not booted again"
-                                          : "it has not been started");
+                waited->has_run ? "its guest has not booted again"
+                                : "it has not been started");
     if (waited->starts)
         failure_hint(&failure,
                      "libvirt still starts it: see /var/log/libvirt/qemu/%s.log", name);
@@ -132,14 +133,13 @@ finish_unbegun(struct waited *waited)
 static void
 finish_by_time(struct waited *waited)
 {
-    const struct guest_report *report = &waited->followed->report;
+    const struct guest_report *report = &waited->report;
     bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
     struct guest_signs signs;
 
-    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root,
-                     was_heard);
+    guest_signs_read(&signs, waited->domain, waited->waiting->context->root, was_heard);
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
                 name_of(waited), waited->waiting->options->timeout, stage,
                 signs.reason ? "; " : "", signs.reason ? signs.reason : "");
@@ -170,7 +170,7 @@ finish_by_stop(struct waited *waited, int detail)
     const int count = (int)(ARRAY_SIZE(words));
     const char *what =
         detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
-    const struct guest_report *report = &waited->followed->report;
+    const struct guest_report *report = &waited->report;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
 
@@ -205,8 +205,7 @@ finish_unstarted(struct waited *waited)
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *last = NULL;
 
-    record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
-                &unreadable);
+    record_read(waited->waiting->context->root, waited->uuid, &record, &unreadable);
     if (!record.boot.time)
         last = xstrdup("");
     else if (!guest_state_is_end(result->state))
@@ -239,11 +238,11 @@ finish_by_record(struct waited *waited)
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     int state, reason;
 
-    if (virDomainGetState(waited->followed->domain, &state, &reason, 0) < 0 ||
+    if (virDomainGetState(waited->domain, &state, &reason, 0) < 0 ||
         (state == VIR_DOMAIN_RUNNING && reason == VIR_DOMAIN_RUNNING_BOOTED) ||
         (state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_STARTING_UP) ||
-        record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
-                    &unreadable) < 0 ||
+        record_read(waited->waiting->context->root, waited->uuid, &record, &unreadable) <
+            0 ||
         !guest_state_is_end(result->state))
         return;
     report.state = result->state;
@@ -309,8 +308,8 @@ check_report(struct waited *waited)
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *failure = NULL;
     const struct waiting_options *options = waited->waiting->options;
-    bool has_file = waited->followed->reader.file >= 0;
-    int result = domain_view_load(&view, waited->followed->domain, &failure);
+    bool has_file = waited->reader.file >= 0;
+    int result = domain_view_load(&view, waited->domain, &failure);
 
     /* If --scrub cannot work in the end, say so before the waiting. */
     if (result == 0 && options->scrub && view.active) {
@@ -326,11 +325,10 @@ check_report(struct waited *waited)
         finish(waited, "silent", STATUS_FAILURE, NULL, failure);
 }
 
-static void
-take_report(struct followed *followed)
+void
+waiting_on_report(struct waited *waited)
 {
-    struct waited *waited = followed->owner;
-    const struct guest_report *report = &followed->report;
+    const struct guest_report *report = &waited->report;
 
     if (waited->over || report->state == GUEST_STATE_NOTHING ||
         strcmp(report->boot, waited->passed) == 0)
@@ -341,14 +339,14 @@ take_report(struct followed *followed)
         finish_by_report(waited, report);
     /* Nobody reads our output any more; main() reports that. */
     if (ferror(stdout))
-        waited->waiting->follow.over = true;
+        waited->waiting->over = true;
 }
 
 void
 waiting_begin(struct waited *waited)
 {
-    const struct guest_report *report = &waited->followed->report;
-    bool active = waited->followed->has_run;
+    const struct guest_report *report = &waited->report;
+    bool active = waited->has_run;
     bool complete = guest_state_is_end(report->state);
     bool next = waited->next;
 
@@ -358,7 +356,7 @@ waiting_begin(struct waited *waited)
     /* The report of a domain that does not run is a leftover. */
     if (!active || (complete && next))
         snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
-    take_report(waited->followed);
+    waiting_on_report(waited);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
 }
@@ -368,16 +366,14 @@ waiting_begin_start(struct waited *waited)
 {
     waited->next = true;
     waited->starts = true;
-    snprintf(waited->passed, sizeof(waited->passed), "%s", waited->followed->report.boot);
+    snprintf(waited->passed, sizeof(waited->passed), "%s", waited->report.boot);
 }
 
 /* --- what happens ----------------------------------------------------------------- */
 
-static void
-started(struct followed *followed, int detail)
+void
+waiting_on_start(struct waited *waited, int detail)
 {
-    struct waited *waited = followed->owner;
-
     if (waited->over || waited->waiting->options->no_wait)
         return;
     progress_note(waited->row, "started");
@@ -387,25 +383,21 @@ started(struct followed *followed, int detail)
         waited->next = false;
 }
 
-static void
-begun(struct followed *followed)
+void
+waiting_on_run(struct waited *waited)
 {
-    struct waited *waited = followed->owner;
-
     if (waited->over || waited->waiting->options->no_wait)
         return;
-    followed->has_run = true;
+    waited->has_run = true;
     if (waited->starts && !waited->next)
         waiting_begin(waited);
     else
         check_report(waited);
 }
 
-static void
-stopped(struct followed *followed, int detail)
+void
+waiting_on_stop(struct waited *waited, int detail)
 {
-    struct waited *waited = followed->owner;
-
     if (waited->over)
         return;
     if (waited->next && !waited->begun)
@@ -414,25 +406,14 @@ stopped(struct followed *followed, int detail)
         finish_by_stop(waited, detail);
 }
 
-static void
-failed(struct followed *followed, struct failure *reason)
+void
+waiting_on_failure(struct waited *waited, struct failure **reason)
 {
-    struct waited *waited = followed->owner;
-    cleanup_failure struct failure *failure = reason;
-
     if (waited->over)
         return;
-    failure_prefix(&failure, "domain '%s'", name_of(waited));
-    finish(waited, "error", STATUS_FAILURE, &followed->report, failure);
+    failure_prefix(reason, "domain '%s'", name_of(waited));
+    finish(waited, "error", STATUS_FAILURE, &waited->report, *reason);
 }
-
-static const struct follow_events events = {
-    .said = take_report,
-    .started = started,
-    .begun = begun,
-    .stopped = stopped,
-    .failed = failed,
-};
 
 /* --- opening, running, closing ----------------------------------------------------- */
 
@@ -456,62 +437,58 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     return 0;
 }
 
-/* The process still waits for an answer from libvirt's daemon when the time is over. */
-static void
-end_unanswered(int number)
-{
-    static const char text[] =
-        "virt-seed: error: the time is over, and libvirt's daemon does "
-        "not answer\n"
-        "virt-seed: hint: see whether it answers others: virsh list\n";
-    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
-
-    (void)number;
-    (void)ignored;
-    _exit(STATUS_TIMEOUT);
-}
-
 int
 waiting_open(struct waiting *waiting, const struct context *context,
              const struct waiting_options *options, struct failure **failure)
 {
+    static const volatile sig_atomic_t status = STATUS_TIMEOUT;
+
     *waiting = (struct waiting){
-        .follow = FOLLOW_NONE,
         .options = options,
         .context = context,
+        .notifier = -1,
+        .notifier_handle = -1,
+        .signals = -1,
+        .signals_handle = -1,
     };
-    waiting->follow.owner = waiting;
     progress_open(&waiting->progress, context->quiet, options->json);
     if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
         (options->scrub && running_seed_check_caller(context, failure) < 0))
         return -1;
-    if (waiting->milliseconds >= 0) {
-        signal(SIGALRM, end_unanswered);
-        alarm((unsigned int)waiting->milliseconds / 1000 + GRACE_SECONDS);
-    }
-    return follow_open(&waiting->follow, &events, context->uri, context->root, failure);
+    if (waiting->milliseconds >= 0)
+        process_limit_time(
+            (unsigned int)waiting->milliseconds / 1000 + GRACE_SECONDS,
+            "virt-seed: error: the time is over, and libvirt's daemon does not answer\n"
+            "virt-seed: hint: see whether it answers others: virsh list\n",
+            &status);
+    return follow_open(waiting, failure);
 }
 
 struct waited *
 waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
 {
-    struct followed *followed = follow_add(&waiting->follow, name, failure);
+    virDomainPtr domain = libvirt_find_domain(waiting->connection, name, failure);
     struct waited *waited;
 
-    if (!followed)
+    if (!domain)
         return NULL;
-    /* A domain that is named twice is waited for once. */
-    if (followed->owner)
-        return followed->owner;
     waited = xcalloc(1, sizeof(*waited));
     waited->waiting = waiting;
-    waited->followed = followed;
+    waited->domain = domain;
     waited->next = waiting->options->next;
-    waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
-                               followed->uuid);
-    followed->owner = waited;
+    virDomainGetUUIDString(domain, waited->uuid);
+    /* A domain that is named twice is waited for once. */
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (strcmp(waiting->list[i]->uuid, waited->uuid) == 0) {
+            virDomainFree(domain);
+            free(waited);
+            return waiting->list[i];
+        }
+    }
+    waited->row =
+        progress_add(&waiting->progress, virDomainGetName(domain), waited->uuid);
     *array_add(waiting->list, waiting->count) = waited;
-    return waited;
+    return follow_add(waited, failure) < 0 ? NULL : waited;
 }
 
 static void
@@ -534,8 +511,7 @@ handle_deadline(int timer, void *data)
 
         if (waited->over)
             continue;
-        if (waited->next && !waited->begun &&
-            (waited->passed[0] || !waited->followed->has_run))
+        if (waited->next && !waited->begun && (waited->passed[0] || !waited->has_run))
             finish_unbegun(waited);
         else
             finish_by_time(waited);
@@ -549,7 +525,7 @@ waiting_run(struct waiting *waiting, struct failure **failure)
     int clock = virEventAddTimeout(is_live ? 1000 : -1, handle_second, waiting, NULL);
     int deadline =
         virEventAddTimeout(waiting->milliseconds, handle_deadline, waiting, NULL);
-    int result = follow_run(&waiting->follow, failure);
+    int result = follow_run(waiting, failure);
 
     virEventRemoveTimeout(clock);
     virEventRemoveTimeout(deadline);
@@ -561,7 +537,6 @@ waiting_close(struct waiting *waiting, const struct failure *failure)
 {
     /* The most important status of several domains is the last of these. */
     static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
-    int number = waiting->follow.signal;
     int status = STATUS_OK;
 
     if (failure)
@@ -573,12 +548,14 @@ waiting_close(struct waiting *waiting, const struct failure *failure)
             status = waiting->list[j]->status == order[i] ? order[i] : status;
     }
     progress_close(&waiting->progress);
-    follow_close(&waiting->follow);
-    for (size_t i = 0; i < waiting->count; i++)
+    follow_close(waiting);
+    for (size_t i = 0; i < waiting->count; i++) {
+        virDomainFree(waiting->list[i]->domain);
         free(waiting->list[i]);
+    }
     free(waiting->list);
     /* Raise the signal again, so that our parent sees it. */
-    if (number != 0)
-        raise(number);
+    if (waiting->signal != 0)
+        raise(waiting->signal);
     return status;
 }

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waiting for guests, which `wait` does, and `start` with the domains that it starts. */
+/*
+ * Waiting for guests, which `wait` does, and `start` and `try` with the domains that they
+ * start. follow.c says what happens to them, waiting.c decides when the waiting is over,
+ * and progress.c shows both.
+ */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include <libvirt/libvirt.h>
 
 #include "base/failure.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/follow.h"
 #include "cli/progress.h"
+#include "store/guest-report.h"
+#include "store/report-file.h"
 
 struct waiting_options {
     const char
@@ -32,26 +40,45 @@ struct waiting_options {
            "once a guest is done, replace its seed by one without content")
 
 struct waiting {
-    struct follow follow; /* which knows a signal that has ended the waiting */
     const struct waiting_options *options;
     const struct context *context;
     struct progress progress;
     struct waited **list;
     size_t count;
     int milliseconds; /* of the timeout, or -1 */
+    bool over;        /* for every domain */
+    int signal;       /* that has ended it, or 0 */
+    /* follow.c's own: */
+    virConnectPtr connection;
+    bool lost;                     /* the connection */
+    int notifier, notifier_handle; /* inotify's descriptor, and libvirt's number for it */
+    int signals, signals_handle;   /* signalfd(2)'s */
+    sigset_t signals_before;
 };
 
 /* A domain that is waited for. */
 struct waited {
     struct waiting *waiting;
-    struct followed *followed;
+    virDomainPtr domain;
+    char uuid[VIR_UUID_STRING_BUFLEN];
     struct progress_row *row;
+    bool has_run;                 /* it ran when it was added, or was started since */
+    struct guest_report report;   /* what the guest has said so far */
     char passed[UUID_LENGTH + 1]; /* the boot that does not count (next), or "" */
     bool next;                    /* the boot to wait for is yet to come */
     bool starts;                  /* the caller starts the domain */
     bool begun;                   /* the boot that counts has begun */
     bool over;
     int status;
+    /* follow.c's own: */
+    struct report_reader reader; /* its file is -1 if there is none */
+    int watch;                   /* of the file that is read; -1 for none */
+    int lifecycle;               /* libvirt's number for the callback; -1 for none */
+    int read_timer;              /* to read on */
+    int retries;    /* how often yet, until virtlogd has made the next file */
+    int stop_timer; /* runs when the domain has stopped */
+    int detail;     /* how it has stopped (virDomainEventStoppedDetailType) */
+    bool stopping;  /* it has, and what its guest said last may still come */
 };
 
 /* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If

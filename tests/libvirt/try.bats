@@ -251,16 +251,16 @@ echo '= - 0644   61 /etc/hosts'
 END
 }
 
-# compare_changed STATUS COMMAND: a rehearsal with --files, whose overlay the COMMAND changes, as a guest can
+# compare_changed STATUS COMMAND [OPTION]...: a rehearsal with --files, whose overlay the COMMAND changes, as a guest can
 # that took over its QEMU; $output and $stderr are what it printed.
 compare_changed() {
     fake_virt_diff
     define
     remember
-    begin_trying --files
+    begin_trying --files "${@:3}"
     "$2" "$try_dir/$uuid/0.qcow2"
     report_say "$uuid" "$ended"
-    wait_until 60 grep -q 'web1-try: done' "$BATS_TEST_TMPDIR/out"
+    wait_until 60 grep -q '"end"\|web1-try: done' "$BATS_TEST_TMPDIR/out"
     # It boots nothing, so it does not shut down by itself.
     lab_virsh destroy web1-try
     end_trying "$1"
@@ -287,6 +287,30 @@ image.write(header)' "$1"
     [[ $output = *'changed /etc/hosts' ]]
     run -0 cat "$LAB_DIR/root$images/seen"
     [[ $output = "$(lab_run stat -c %u /var/lib/libvirt/qemu)"$'\n'*"$images/web1.raw" ]]
+    assert_untouched
+}
+
+@test "--files --json prints an object for each file" {
+    compare_changed 0 : --json
+    [[ $(tail -n 1 <<<"$output" | jq -c '[.domain, .event, .change, .path]') = \
+        '["web1-try","file","changed","/etc/hosts"]' ]]
+    jq -es 'all(.[]; .uuid == $uuid)' --arg uuid "$uuid" <<<"$output"
+}
+
+has_no_command() {
+    ! kill -0 "$trying" 2>/dev/null
+}
+
+@test "an interrupt does not wait for the guest to shut down for --files" {
+    fake_virt_diff
+    define
+    remember
+    begin_trying --files
+    report_say "$uuid" "$ended"
+    wait_until 60 grep -q 'web1-try: done' "$BATS_TEST_TMPDIR/out"
+    lab_run pkill -INT -f 'virt-seed try --files web1$'
+    wait_until 30 has_no_command
+    end_trying 130
     assert_untouched
 }
 
