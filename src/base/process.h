@@ -32,8 +32,8 @@ void process_limit_time(unsigned int seconds, const char *message,
 /* Return: milliseconds of a clock that is never set. */
 int64_t clock_milliseconds(void);
 
-/* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are
- * returned. */
+/* No core files, no ptrace by others, no files that others can write (umask), no death by
+ * SIGPIPE or SIGXFSZ: errors are returned. */
 void process_harden(void);
 
 /* Return: the path of a file next to the running program, links resolved, owned by the
@@ -49,7 +49,7 @@ char *process_path_beside(const char *name);
  */
 struct child {
     char *const *words;       /* the program, found in $PATH, and its arguments */
-    char *const *environment; /* NULL: the caller's own, or nothing if unprivileged */
+    char *const *environment; /* NULL: the caller's own; nothing if another user's */
     const int *documents;     /* descriptors that it gets under the same numbers; -1 ends
                                  them. Its path for one is /proc/self/fd/N. */
     size_t output;            /* bytes that it may print */
