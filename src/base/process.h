@@ -45,7 +45,7 @@ char *process_path_beside(const char *name);
 
 /*
  * Another program that is run for its output, on documents passed as descriptors, within
- * bounds of time, memory and output, and without a terminal.
+ * bounds of time, memory and output, without a terminal or other descriptors.
  */
 struct child {
     char *const *words;       /* the program, found in $PATH, and its arguments */
