@@ -70,7 +70,7 @@ int fs_link_again(int dir, const char *name, const char *link);
 
 /*
  * Opens the directory at `path` below `root`, and makes missing directories with `mode`.
- * No component may be a symbolic link.
+ * No component may be a symbolic link; the caller sees to it that none is "..".
  * Return: a descriptor, owned by the caller.
  */
 int fs_make_directories(int root, const char *path, mode_t mode);

@@ -206,7 +206,9 @@ spawn(const struct child *child, int output, pid_t *pid)
                                          0);
     else
         posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    /* Each on itself: it stays open over exec. */
+    /* What this program has inherited is not for the child. Each document is duplicated on
+     * itself, so that it stays open over exec. */
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
     error = posix_spawnp(pid, child->words[0], &actions, &attributes, child->words,

@@ -33,8 +33,8 @@ void process_limit_time(unsigned int seconds, const char *message,
 /* Return: milliseconds of a clock that is never set. */
 int64_t clock_milliseconds(void);
 
-/* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are
- * returned. */
+/* No core files, no ptrace by others, no files that others can write (umask), no death by
+ * SIGPIPE or SIGXFSZ: errors are returned. */
 void process_harden(void);
 
 /* Return: the path of a file next to the running program, links resolved, owned by the
@@ -46,11 +46,11 @@ char *process_path_beside(const char *name);
 
 /*
  * Another program that is run for its output, on documents passed as descriptors, within
- * bounds of time, memory and output, and without a terminal.
+ * bounds of time, memory and output, without a terminal or other descriptors.
  */
 struct child {
     char *const *words;       /* the program, found in $PATH, and its arguments */
-    char *const *environment; /* NULL: the caller's own, or nothing if unprivileged */
+    char *const *environment; /* NULL: the caller's own; nothing if another user's */
     const int *documents;     /* descriptors that it gets under the same numbers; -1 ends
                                  them. Its path for one is /proc/self/fd/N. */
     size_t output;            /* bytes that it may print */

@@ -25,9 +25,9 @@ void utf8_replace_controls(char *text);
 
 /* --- printing --------------------------------------------------------------------- */
 
-/* Prints text from outside with '?' for each character that is unfit to be shown and each byte
- * that is not UTF-8, so that it can neither control a terminal nor look like something else. The controls in
- * `allowed` stay: "\n\t" for a document. */
+/* Prints text from outside with '?' for each character that is unfit to be shown and each
+ * byte that is not UTF-8, so that it can neither control a terminal nor look like
+ * something else. The controls in `allowed` stay: "\n\t" for a document. */
 void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
 
 /* The same for a name, in which all of them are replaced. */
@@ -51,9 +51,6 @@ bool text_is_uuid(const char *text);
 /* Return: whether it is exactly `length` such digits. */
 bool text_is_hex(const char *text, size_t length);
 
-/* Return: which of the `count` names a mistyped word means, or NULL. */
-const char *text_suggest(const char *word, const char *const *names, size_t count);
-
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 
 /* Adds the text; the list takes it over. */
@@ -63,3 +60,8 @@ bool texts_have(char *const *texts, size_t count, const char *text);
 
 /* Frees the texts, and the list itself. */
 void texts_free(char **texts, size_t count);
+
+/* --- mistyped words ----------------------------------------------------------------- */
+
+/* Return: which of the `count` names the word means, or NULL. */
+const char *text_suggest(const char *word, const char *const *names, size_t count);

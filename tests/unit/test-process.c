@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -104,6 +105,19 @@ leaves_a_child_without_the_terminal(void **state)
         0);
 }
 
+/* As if a shell or a service manager had left one open. */
+static void
+keeps_other_descriptors_from_a_child(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+    cleanup_close int inherited = fcntl(0, F_DUPFD, 50);
+    cleanup_free char *line = xasprintf("test ! -e /proc/self/fd/%d", inherited);
+
+    (void)state;
+    assert_true(inherited >= 50);
+    assert_int_equal(run(line, 100, &output), 0);
+}
+
 static void
 ends_a_child_that_takes_too_long(void **state)
 {
@@ -164,6 +178,7 @@ main(void)
         cmocka_unit_test(ends_a_child_that_prints_too_much),
         cmocka_unit_test(takes_as_much_as_a_child_may_print),
         cmocka_unit_test(leaves_a_child_without_the_terminal),
+        cmocka_unit_test(keeps_other_descriptors_from_a_child),
         cmocka_unit_test(ends_a_child_that_takes_too_long),
         cmocka_unit_test(says_that_there_is_no_such_program),
         cmocka_unit_test(leaves_an_ignored_signal_ignored),
