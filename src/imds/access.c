@@ -48,34 +48,32 @@ find_document(const char *name)
 struct path
 path_read(const char *text)
 {
-    static const char v1[] = "v1/";
+    static const char v1[] = "/v1/", openstack[] = "/" VERSIONS;
+    /* Where they are in "/UUID/TOKEN/NAME". */
+    enum {
+        TOKEN = 1 + UUID_LENGTH + 1,
+        NAME = TOKEN + IMDS_TOKEN_LENGTH + 1
+    };
     struct path path = {.kind = PATH_UNKNOWN};
-    const char *token, *name;
 
     if (strcmp(text, "/healthz") == 0)
         return (struct path){.kind = PATH_HEALTH};
-    if (*text != '/')
-        return path;
-    text++;
-    if (strncmp(text, v1, strlen(v1)) == 0)
-        path.document_kind = find_document(text + strlen(v1));
-    else if (strcmp(text, VERSIONS) == 0 ||
-             strncmp(text, OPENSTACK, strlen(OPENSTACK)) == 0)
-        path.document_kind = find_document(text);
-    if (path.document_kind)
+    if (strncmp(text, v1, strlen(v1)) == 0) {
         path.kind = PATH_PEER;
-    /* UUID/TOKEN/NAME; no name above has the length of a UUID. */
-    if (strcspn(text, "/") != UUID_LENGTH || text[UUID_LENGTH] != '/')
-        return path;
-    token = text + UUID_LENGTH + 1;
-    if (strcspn(token, "/") != IMDS_TOKEN_LENGTH || token[IMDS_TOKEN_LENGTH] != '/')
-        return path;
-    name = token + IMDS_TOKEN_LENGTH + 1;
-    memcpy(path.uuid, text, UUID_LENGTH);
-    memcpy(path.token, token, IMDS_TOKEN_LENGTH);
-    path.document_kind = find_document(name);
-    if (path.document_kind && text_is_uuid(path.uuid) && imds_is_token(path.token))
-        path.kind = PATH_TOKEN;
+        path.document_kind = find_document(text + strlen(v1));
+    } else if (strncmp(text, openstack, strlen(openstack)) == 0) {
+        path.kind = PATH_PEER;
+        path.document_kind = find_document(text + 1);
+    } else if (strnlen(text, NAME) == NAME && text[0] == '/' && text[TOKEN - 1] == '/' &&
+               text[NAME - 1] == '/') {
+        memcpy(path.uuid, text + 1, UUID_LENGTH);
+        memcpy(path.token, text + TOKEN, IMDS_TOKEN_LENGTH);
+        if (text_is_uuid(path.uuid) && imds_is_token(path.token))
+            path.kind = PATH_TOKEN;
+        path.document_kind = find_document(text + NAME);
+    }
+    if (!path.document_kind)
+        path.kind = PATH_UNKNOWN;
     return path;
 }
 

@@ -282,14 +282,14 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     return respond(mhd, &answer);
 }
 
+/* Only called for what on_request() was asked. */
 static void
 on_sent(void *context, struct MHD_Connection *mhd, void **asked,
         enum MHD_RequestTerminationCode how)
 {
     (void)context;
     (void)mhd;
-    /* libmicrohttpd itself answers what it does not understand. */
-    if (*asked && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+    if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         connections_sent(*asked);
 }
 

@@ -326,6 +326,7 @@ deactivate() {
     occupy 600
     is_served "$base/meta-data" 1
     vacate
+    [[ $(imds_log) =~ [1-9][0-9]*\ connections\ were\ ended\ to\ make\ room,\ and\ 0\ were\ refused ]]
 }
 
 @test "counts on no more descriptors than it gets if it may not raise their limit" {

@@ -431,6 +431,7 @@ sys.stdin.read()" 3>&-
     expect 200
     # shellcheck disable=SC2154  # coproc sets it
     kill "$idle_PID"
+    grep -Eq '0 connections were ended to make room, and [1-9][0-9]* were refused from peers that had 16' "$log"
 }
 
 @test "limits what a guest requests without reading the answers" {
