@@ -211,7 +211,8 @@ int wire_serial(struct domain *domain, const struct wire_facts *facts,
                 const struct request *request, const struct wire_options *options,
                 struct wiring *wiring, struct failure **failure);
 
-void wire_remove_serial(struct domain *domain, struct wiring *wiring);
+/* Removes our words; with `replace`, also those that name another datasource. */
+void wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring);
 
 /* Sets the facts that are about reports. */
 void wire_report_read(struct wire_facts *facts, const struct domain *domain);
