@@ -123,8 +123,8 @@ char *wire_report_path(const char *uuid);
 /*
  * Fails if a device names a file in the reports' directory that the domain may not use
  * (`report_of_another`), and names it. A domain may use only its own report, and only for
- * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them; paths
- * that lead there by ".." or a link are not recognized.
+ * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them;
+ * paths that lead there by ".." or a link are not recognized.
  */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
