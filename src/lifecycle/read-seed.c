@@ -7,8 +7,9 @@
  *
  * Through the pipe, the child says what the record needs, as texts that each end with a
  * zero byte: label, datasource, instance-id, and path and both digests of each document;
- * or, with another exit status, why it could not read the image: message and hint. These come
- * from someone who may have taken over the child: they are bounded and only recorded.
+ * or, with another exit status, why it could not read the image: message and hint. These
+ * come from someone who may have taken over the child: they are bounded and only
+ * recorded.
  */
 #include "config.h"
 

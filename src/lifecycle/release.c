@@ -39,7 +39,7 @@
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
-/* --- the seed ------------------------------------------------------------------------- */
+/* --- the seed ----------------------------------------------------------------------- */
 
 /* The first failure is the operation's; another one is logged after `what`. */
 static void
@@ -79,7 +79,7 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
         lifecycle_log_event(lifecycle, LIFECYCLE_SEED_REMOVED, NULL, "seed removed");
 }
 
-/* --- what the guest reported --------------------------------------------------------- */
+/* --- what the guest reported -------------------------------------------------------- */
 
 static char **
 copy_texts(const struct guest_messages *messages)

@@ -72,8 +72,8 @@ find_emulator(int root, const char *called, struct failure **failure)
     return NULL;
 }
 
-/* Return: the machine type, owned by the caller (free); NULL if there is none. QEMU merges
- * these options, so that one without a type changes something else. */
+/* Return: the machine type, owned by the caller (free); NULL if there is none. QEMU
+ * merges these options, so that one without a type changes something else. */
 static char *
 machine_type(char **given)
 {
@@ -170,8 +170,8 @@ order_parse(const struct buffer *content, char **word, bool *reports)
 /*
  * Reads UUID.shim, which rundir_write_shim_order() has written: the word to add to the
  * serial, or "", owned by the caller (free), and whether the guest reports. The latter
- * depends only on the domain's XML, so that it has the same devices on every host where it
- * is restored or migrated.
+ * depends only on the domain's XML, so that it has the same devices on every host where
+ * it is restored or migrated.
  */
 static int
 order_read(int root, const char *uuid, char **word, bool *reports,

@@ -65,12 +65,12 @@ struct delivery {
     const struct storage *storage;
     const char *wiring;     /* what a wired domain has: "disk", "address" */
     const char *incomplete; /* log text if publish() omits something */
-    /* Log text if publish() fails for a resumed guest, which starts nevertheless; NULL: it
-     * does not start. */
+    /* Log text if publish() fails for a resumed guest, which starts nevertheless; NULL:
+     * it does not start. */
     const char *resumed_without;
 
-    /* Return: whether a domain with such a request, and the emulator shim or not, gets its
-     * seed this way. */
+    /* Return: whether a domain with such a request, and with the emulator shim or
+     * without, gets its seed this way. */
     bool (*is_for)(const struct request *request, bool uses_shim);
 
     /* Return: whether the domain's XML is wired for this way. */
@@ -110,7 +110,8 @@ extern const struct delivery delivery_imds;
 extern const struct delivery delivery_shim;
 extern const struct delivery delivery_drive;
 
-/* Return: how a domain with such a request, and the emulator shim or not, gets its seed. */
+/* Return: how a domain with such a request, and with the emulator shim or without, gets
+ * its seed. */
 const struct delivery *delivery_for(const struct request *request, bool uses_shim);
 
 /* Return: how a domain with such facts is wired, or NULL. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The seed's disk, and those of other tools.
+ *
  * How it works: the root disk tells which bus the guest's kernel is sure to have a driver
  * for. The disk's position is written as an address. Without one, libvirt would derive
  * the position from the target's name, and might add an lsilogic controller for a scsi

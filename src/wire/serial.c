@@ -109,7 +109,7 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
 
 /* The words of a serial. */
 struct words {
-    char *user;    /* the user's, separated by spaces */
+    char *user;    /* the user's, separated by spaces; see split_serial() */
     char *ours;    /* the first of ours, or NULL */
     size_t count;  /* how many are ours */
     char *foreign; /* the first that names another datasource, or NULL */
@@ -125,8 +125,9 @@ words_clear(struct words *words)
 
 #define cleanup_words __attribute__((cleanup(words_clear)))
 
+/* The words that name another datasource are among the user's unless `replace`. */
 static struct words
-split_serial(const char *serial)
+split_serial(const char *serial, bool replace)
 {
     cleanup_free char *copy = xstrdup(serial);
     struct words words = {.user = xcalloc(1, strlen(serial) + 1)};
@@ -137,14 +138,18 @@ split_serial(const char *serial)
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         cleanup_seed_url struct seed_url url = {.address = NULL};
 
+        bool foreign = false;
+
         /* Words that any version of the wiring wrote are ours. */
         if (names_datasource(word) || seed_url_parse(&url, word)) {
             if (words.count++ == 0)
                 words.ours = xstrdup(word);
-        } else if (strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0) {
-            if (!words.foreign)
-                words.foreign = xstrdup(word);
-        } else {
+            continue;
+        }
+        foreign = strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0;
+        if (foreign && !words.foreign)
+            words.foreign = xstrdup(word);
+        if (!foreign || !replace) {
             end = stpcpy(end, end > words.user ? " " : "");
             end = stpcpy(end, word);
         }
@@ -178,10 +183,20 @@ read_words(struct words *words, const struct domain *domain,
         return fail_host_mode(smbios, request, failure);
     if (check_length(entry, serial, failure) < 0)
         return -1;
-    *words = split_serial(serial);
+    *words = split_serial(serial, replace);
     return words->foreign && !replace
                ? fail_foreign_word(entry, words->foreign, word, failure)
                : 0;
+}
+
+/* `word` may be NULL. */
+static void
+note_removed(const char *word, struct wiring *wiring)
+{
+    cleanup_free char *removed = word ? seed_url_describe(word) : NULL;
+
+    if (removed)
+        wiring_note(wiring, "'%s' removed from the SMBIOS serial", removed);
 }
 
 static void
@@ -189,11 +204,8 @@ note_words(const struct words *before, const char *word, struct wiring *wiring)
 {
     cleanup_free char *now = seed_url_describe(word);
     cleanup_free char *ours = before->ours ? seed_url_describe(before->ours) : NULL;
-    cleanup_free char *foreign =
-        before->foreign ? seed_url_describe(before->foreign) : NULL;
 
-    if (foreign)
-        wiring_note(wiring, "'%s' removed from the SMBIOS serial", foreign);
+    note_removed(before->foreign, wiring);
     if (ours && strcmp(ours, now) != 0)
         wiring_note(wiring, "'%s' in the SMBIOS serial changed to '%s'", ours, now);
     else
@@ -243,13 +255,13 @@ wire_serial(struct domain *domain, const struct wire_facts *facts,
     cleanup_free char *word = NULL;
 
     if (!serial) {
-        wire_remove_serial(domain, wiring);
+        wire_remove_serial(domain, false, wiring);
         return 0;
     }
     if (!over_http && !(request->serial && wire_has_smbios(domain))) {
         /* A URL left by an earlier datasource would make the guest ignore its disk. */
         if (facts->url.address)
-            wire_remove_serial(domain, wiring);
+            wire_remove_serial(domain, false, wiring);
         return 0;
     }
     if (over_http && wire_url_check(domain, failure) < 0)
@@ -313,19 +325,17 @@ restore_mode(struct domain *domain)
 }
 
 void
-wire_remove_serial(struct domain *domain, struct wiring *wiring)
+wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring)
 {
     xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : NULL;
-    cleanup_free char *removed = NULL;
     cleanup_words struct words words = {.user = NULL};
 
     if (!serial)
         return;
-    words = split_serial(serial);
-    if (!words.ours)
+    words = split_serial(serial, replace);
+    if (!words.ours && !(replace && words.foreign))
         return;
-    removed = seed_url_describe(words.ours);
     if (*words.user) {
         set_text(entry, words.user);
     } else {
@@ -339,5 +349,6 @@ wire_remove_serial(struct domain *domain, struct wiring *wiring)
             xml_remove(sysinfo);
     }
     restore_mode(domain);
-    wiring_note(wiring, "'%s' removed from the SMBIOS serial", removed);
+    note_removed(words.ours, wiring);
+    note_removed(replace ? words.foreign : NULL, wiring);
 }

@@ -59,8 +59,8 @@ void seed_url_clear(struct seed_url *url);
 int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
- * Makes the word for the serial of the domain with that UUID. `own` is the URL in it that was
- * made for this domain, or NULL; its token is kept. For `imds_address`, see struct
+ * Makes the word for the serial of the domain with that UUID. `own` is the URL in it that
+ * was made for this domain, or NULL; its token is kept. For `imds_address`, see struct
  * wire_options. Return: the word, owned by the caller (free); NULL if there is no
  * randomness.
  */

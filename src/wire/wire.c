@@ -158,6 +158,8 @@ wire_domain(struct domain *domain, const struct request *request,
             wire_remove_foreign(domain, options, wiring, failure) < 0)
             return -1;
         wire_remove(domain, wiring);
+        if (options->replace)
+            wire_remove_serial(domain, true, wiring);
         if (!wire_shim_word(domain, request, failure))
             return -1;
         wiring->needed = wiring->change_count > 0;
@@ -183,7 +185,7 @@ void
 wire_remove(struct domain *domain, struct wiring *wiring)
 {
     wire_remove_disk(domain, wiring);
-    wire_remove_serial(domain, wiring);
+    wire_remove_serial(domain, false, wiring);
     wire_remove_report(domain, wiring);
 }
 

@@ -123,8 +123,8 @@ char *wire_report_path(const char *uuid);
 /*
  * Fails if a device names a file in the reports' directory that the domain may not use
  * (`report_of_another`), and names it. A domain may use only its own report, and only for
- * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them; paths
- * that lead there by ".." or a link are not recognized.
+ * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them;
+ * paths that lead there by ".." or a link are not recognized.
  */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
@@ -211,7 +211,8 @@ int wire_serial(struct domain *domain, const struct wire_facts *facts,
                 const struct request *request, const struct wire_options *options,
                 struct wiring *wiring, struct failure **failure);
 
-void wire_remove_serial(struct domain *domain, struct wiring *wiring);
+/* Removes our words; with `replace`, also those that name another datasource. */
+void wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring);
 
 /* Sets the facts that are about reports. */
 void wire_report_read(struct wire_facts *facts, const struct domain *domain);

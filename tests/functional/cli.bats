@@ -462,6 +462,11 @@ options_of_help() {
     [[ $stderr == "web1: nothing of virt-seed's to remove" ]]
 }
 
+@test "unset keeps what the serial has of another datasource" {
+    sed 's|ds=nocloud;dsmode=net|SN-1 & ds=ec2|' wired.xml | virt-seed --quiet unset - >out.xml
+    [[ $(xmllint --xpath 'string(//entry[@name="serial"])' out.xml) = 'SN-1 ds=ec2' ]]
+}
+
 @test "unset keeps the rest of the metadata" {
     sed 's|<metadata>|<metadata><my:note xmlns:my="urn:my">x</my:note>|' wired.xml |
         virt-seed --quiet unset - >out.xml

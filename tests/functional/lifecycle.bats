@@ -720,6 +720,16 @@ shim_xml() {
     refuses_start shim.xml "seed's disk 'sda' removed"
 }
 
+@test "wire --replace removes another datasource from the serial of a domain with the shim" {
+    shim_xml -e "s|</os>|<smbios mode='sysinfo'/>&<sysinfo type='smbios'>\
+<system><entry name='serial'>SN-1 ds=ec2</entry></system></sysinfo>|"
+    run -1 virt-seed wire -i shim.xml
+    assert_said "replace it with 'virt-seed wire --replace'"
+    run -0 virt-seed wire --replace -i shim.xml
+    grep -q '>SN-1</entry>' shim.xml
+    lifecycle shim.xml prepare
+}
+
 @test "wire removes from a domain what the shim would add again" {
     cp wired.xml unwired.xml
     shim_xml
