@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -52,19 +54,20 @@ read_path(int fd, char path[PATH_MAX])
 
 /*
  * Opens the path (O_PATH), also through a link of /proc such as /proc/PID/cwd, which every
- * user can make lead into our directories; `by_proc` tells. Return: a descriptor or
- * -errno; -EXDEV if the file or directory has its path only in another process's mounts.
+ * user can make lead into our directories. `unsure` is set if there is such a link, or if
+ * the path may not be followed. Return: a descriptor or -errno; -EXDEV if the file or
+ * directory has its path only in another process's mounts.
  */
 static int
-open_path(int root, const char *path, bool *by_proc)
+open_path(int root, const char *path, bool *unsure)
 {
     cleanup_close int fd = fs_open_in_root(root, path);
     struct stat opened, seen;
     char place[PATH_MAX];
 
+    *unsure = *unsure || fd == -ELOOP || fd == -EACCES;
     if (fd != -ELOOP)
         return steal_fd(fd);
-    *by_proc = true;
     fd = openat(root, path + strspn(path, "/"), O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &opened) < 0)
         return -errno;
@@ -75,22 +78,23 @@ open_path(int root, const char *path, bool *by_proc)
     return steal_fd(fd);
 }
 
-/* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. Return: as open_path(). */
+/* Opens the longest beginning of the path that exists and may be followed. QEMU and
+ * virtlogd run in "/", so a relative path begins there. Return: as open_path(). */
 static int
-open_beginning(int root, const char *path, bool *by_proc)
+open_beginning(int root, const char *path, bool *unsure)
 {
     cleanup_free char *beginning = xasprintf("/%s", path);
     size_t length = strlen(beginning);
-    int fd = open_path(root, beginning, by_proc);
+    int fd = open_path(root, beginning, unsure);
 
-    while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1) {
+    while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG || fd == -EACCES) &&
+           length > 1) {
         while (length > 1 && beginning[length - 1] == '/')
             length--;
         while (length > 1 && beginning[length - 1] != '/')
             length--;
         beginning[length] = '\0';
-        fd = open_path(root, beginning, by_proc);
+        fd = open_path(root, beginning, unsure);
     }
     return fd;
 }
@@ -135,19 +139,22 @@ has_name(const char *text)
 }
 
 /* Return: what the path leads into and must not, or NULL. If the kernel does not tell where
- * it leads, or only a link of /proc does, the spelling counts, too. */
+ * all of it leads, or only a link of /proc does, the spelling counts, too. */
 static const char *
 find_directory(const struct check *check, const char *path)
 {
-    bool by_proc = false, known = false;
-    cleanup_close int fd = open_beginning(check->root, path, &by_proc);
+    bool unsure = false, known = false;
+    cleanup_close int fd = open_beginning(check->root, path, &unsure);
     const char *directory = fd < 0 ? NULL : find_above(check, fd, &known);
+    struct statfs system;
 
-    if (fd == -EXDEV)
+    if (directory)
+        return directory;
+    /* Not looked into: a security module may keep us from that, but not libvirt. */
+    if (fd == -EXDEV || (fd >= 0 && unsure && fstatfs(fd, &system) == 0 &&
+                         system.f_type == PROC_SUPER_MAGIC))
         return "another process's files";
-    return directory || (known && !by_proc) || !has_name(path)
-               ? directory
-               : "a directory of virt-seed's";
+    return (known && !unsure) || !has_name(path) ? NULL : "a directory of virt-seed's";
 }
 
 /* --- the values of the document ----------------------------------------------------- */

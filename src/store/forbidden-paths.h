@@ -13,7 +13,7 @@
 /*
  * Fails if a value of the document leads into the directory of seeds, of reports, of what
  * is kept, of rehearsals, or of the configuration with the secrets; or through a link of
- * /proc to a file of another process's mounts. The domain may name its own seed as the
+ * /proc to files that only another process sees. The domain may name its own seed as the
  * source of a disk and its own report as that of a channel, spelled as the wiring does,
  * and, in a rehearsal, the files of its own directory. <metadata>, <title> and
  * <description> are not looked at.

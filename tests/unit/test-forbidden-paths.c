@@ -2,6 +2,7 @@
 /* Paths that a definition may not contain: store/forbidden-paths.h. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -253,6 +254,18 @@ forbids_where_a_link_of_proc_leads(void **state)
     assert_int_equal(status, 0);
 }
 
+/* As a security module may keep the hook from looking, but not libvirt. */
+static void
+forbids_a_process_that_may_not_be_looked_into(void **state)
+{
+    cleanup_close int root = fs_open_root("/");
+
+    unit_become_nobody(state);
+    if (openat(root, "proc/1/root", O_PATH | O_CLOEXEC) < 0)
+        assert_forbidden(root, DISK, "/proc/1/root/etc/fstab");
+    unit_become_self();
+}
+
 /* --- in which elements ---------------------------------------------------------------- */
 
 static void
@@ -357,6 +370,7 @@ main(void)
         unit_test_in_directory(allows_paths_that_lead_elsewhere),
         cmocka_unit_test(forbids_our_name_behind_a_link_of_proc),
         unit_test_in_directory(forbids_where_a_link_of_proc_leads),
+        unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
         unit_test_in_directory(ignores_texts),
