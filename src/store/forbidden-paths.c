@@ -38,30 +38,41 @@ struct check {
 
 /* --- where a path leads ------------------------------------------------------------- */
 
-/* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. Return: a descriptor (O_PATH), or -errno; -ELOOP if a link of
- * /proc is on the way, such as /proc/PID/cwd, or could be once there is such a process. */
+/* Return: whether a beginning of the path may be opened although the path cannot. */
+static bool
+may_be_cut(int error)
+{
+    return error == -ENOENT || error == -ENOTDIR || error == -ENAMETOOLONG ||
+           error == -EACCES;
+}
+
+/*
+ * Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
+ * relative path begins there. Return: a descriptor (O_PATH), or -errno; -EACCES if more of
+ * it may exist; -ELOOP if there is a link of /proc on the way, such as /proc/PID/cwd, or
+ * may be once there is such a process.
+ */
 static int
 open_beginning(int root, const char *path)
 {
     cleanup_free char *beginning = xasprintf("/%s", path);
-    cleanup_close int fd = fs_open_in_root(root, beginning);
+    const int whole = fs_open_in_root(root, beginning);
+    cleanup_close int fd = whole;
     size_t length = strlen(beginning);
     struct statfs status;
 
-    if (fd != -ENOENT && fd != -ENOTDIR && fd != -ENAMETOOLONG)
-        return steal_fd(fd);
-    do {
+    while (may_be_cut(fd) && length > 1) {
         while (length > 1 && beginning[length - 1] == '/')
             length--;
         while (length > 1 && beginning[length - 1] != '/')
             length--;
         beginning[length] = '\0';
         fd = fs_open_in_root(root, beginning);
-    } while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1);
-    if (fd >= 0 && fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC)
+    }
+    if (whole < 0 && fd >= 0 && fstatfs(fd, &status) == 0 &&
+        status.f_type == PROC_SUPER_MAGIC)
         return -ELOOP;
-    return steal_fd(fd);
+    return whole == -EACCES ? whole : steal_fd(fd);
 }
 
 /* Return: our directory that the opened file is or is in, NULL if there is none; `known`

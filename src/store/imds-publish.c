@@ -203,7 +203,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     cleanup_free char *name = other_name(domain->uuid);
     bool well = text_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
                 domain->mac_count <= LIMIT_NICS;
-    struct stat status;
+    struct stat status = {0};
     int error;
 
     for (size_t i = 0; well && i < domain->mac_count; i++)

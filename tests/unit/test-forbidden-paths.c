@@ -170,6 +170,17 @@ forbids_links_of_proc(void **state)
     close_pointer(&root);
 }
 
+/* As a security module may keep the hook from looking, but not libvirt. */
+static void
+forbids_a_process_that_may_not_be_looked_into(void **state)
+{
+    cleanup_close int root = fs_open_root("/");
+
+    unit_become_nobody(state);
+    assert_forbidden(root, DISK, "/proc/1/root/etc/fstab");
+    unit_become_self();
+}
+
 /* --- in which elements ---------------------------------------------------------------- */
 
 static void
@@ -273,6 +284,7 @@ main(void)
         unit_test_in_directory(forbids_each_spelling),
         unit_test_in_directory(allows_paths_that_lead_elsewhere),
         cmocka_unit_test(forbids_links_of_proc),
+        unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
         unit_test_in_directory(ignores_texts),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -385,6 +386,27 @@ a_document_that_cannot_be_written_leaves_what_was_there(void **state)
     assert_content(host, UUID, "user-data", "one");
 }
 
+/* What is not looked at may have a seed in it. */
+static void
+fails_to_remove_what_it_cannot_list(void **state)
+{
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    cleanup_close int rundir = openat(opened.tree, "..", O_PATH | O_CLOEXEC);
+    cleanup_close int next = dup(rundir);
+    struct failure *failure = NULL;
+    struct rlimit all, none;
+    int result;
+
+    publish(&opened, UUID, NULL, 0, "user-data", "");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none = (struct rlimit){.rlim_cur = (rlim_t)next + 1, .rlim_max = all.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    result = imds_tree_remove(rundir, UUID, &failure);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    assert_int_equal(result, -1);
+    assert_failure(&failure, FAILURE_RUNDIR);
+}
+
 int
 main(void)
 {
@@ -406,6 +428,7 @@ main(void)
         unit_test_in_directory(a_document_that_cannot_be_written_leaves_what_was_there),
         unit_test_in_directory(an_access_file_that_is_too_long_is_not_read_in_part),
         unit_test_in_directory(a_tree_that_others_may_write_is_not_read),
+        unit_test_in_directory(fails_to_remove_what_it_cannot_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
