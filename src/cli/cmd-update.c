@@ -94,6 +94,7 @@ update(const struct context *context, const struct definition *source, bool dry_
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
     const struct storage *storage;
+    cleanup_close int lock = -1;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
@@ -105,6 +106,7 @@ update(const struct context *context, const struct definition *source, bool dry_
         delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
+        (!dry_run && (lock = running_seed_lock(context, failure)) < 0) ||
         storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
         check_datasource(delivery,
                          delivery_for(&request, domain_uses_shim(&source->domain)), &old,
@@ -114,8 +116,8 @@ update(const struct context *context, const struct definition *source, bool dry_
         delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
-    if (!dry_run &&
-        running_seed_replace(context, source, &running, &request, &seed, failure) < 0)
+    if (!dry_run && running_seed_replace(context, lock, source, &running, &request, &seed,
+                                         failure) < 0)
         return -1;
     return judge(context, running.domain.uuid, &old, &seed);
 }

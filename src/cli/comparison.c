@@ -51,11 +51,10 @@ read_past(struct comparison *comparison, const struct context *context)
     comparison->past_is_denied =
         no_seed ? !comparison->record.boot.time : no_record && !comparison->storage;
     deny(comparison, &no_record);
-    if (comparison->record.boot.time)
-        return;
-    deny(comparison, &no_seed);
+    if (!comparison->record.boot.time)
+        deny(comparison, &no_seed);
     if (comparison->storage)
-        record_boot_add_seed(&comparison->record.boot, comparison->storage,
+        record_boot_add_seed(&comparison->current_boot, comparison->storage,
                              &comparison->current);
 }
 
@@ -80,7 +79,9 @@ read_claim(struct comparison *comparison, const struct context *context)
     comparison->claim = *claim;
     *claim = (struct guest_claim){0};
     comparison->last =
-        consumption_find_read(&comparison->record, &comparison->claim, said);
+        comparison->record.boot.time
+            ? consumption_find_read(&comparison->record, &comparison->claim, said)
+            : &comparison->current_boot;
     comparison->consumption = consumption_find(&comparison->record, &comparison->claim,
                                                said, &comparison->reason);
 }
@@ -174,26 +175,6 @@ secret_documents_clear(struct secret_documents *documents)
 
 /* --- the seed that replaced the last boot's ----------------------------------------- */
 
-static bool
-has_document(const struct record_boot *boot, const struct document *document)
-{
-    const struct record_document *same = record_find_document(boot, document->path);
-    cleanup_free char *digest = same ? digest_make(&document->data) : NULL;
-
-    return same && strcmp(same->digest, digest) == 0;
-}
-
-/* Return: whether the seed has the documents that are recorded, and no others. */
-static bool
-is_recorded(const struct record_boot *boot, const struct seed *seed)
-{
-    for (size_t i = 0; i < seed->document_count; i++) {
-        if (!has_document(boot, &seed->documents[i]))
-            return false;
-    }
-    return seed->document_count == boot->document_count;
-}
-
 /* Return: whether what the guest has, or had at its end, is not what it was booted with. */
 static bool
 is_replaced(const struct comparison *comparison)
@@ -203,7 +184,7 @@ is_replaced(const struct comparison *comparison)
 
     if (!boot->time)
         return false;
-    if (comparison->storage && !is_recorded(boot, &comparison->current))
+    if (comparison->storage && !record_boot_is_same(boot, &comparison->current_boot))
         return true;
     return update->time && !record_boot_is_same(update, boot);
 }
@@ -246,22 +227,28 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
 
 /* --- documents ---------------------------------------------------------------------- */
 
+static bool
+is_same_document(const struct record_document *one, const struct record_document *other)
+{
+    return one && other && strcmp(one->digest, other->digest) == 0;
+}
+
 static void
 add_document(struct comparison *comparison, const char *path, bool secret, bool is_denied)
 {
-    const struct record_boot *last = comparison->last;
+    const struct record_document *last = record_find_document(comparison->last, path);
+    const bool is_current =
+        is_same_document(last, record_find_document(&comparison->current_boot, path));
     const struct document *next = seed_find_document(&comparison->next, path);
-    const struct document *before =
-        comparison->storage ? seed_find_document(&comparison->current, path) : NULL;
     enum document_state state = DOCUMENT_CHANGED;
 
     if (is_denied || comparison->past_is_denied)
         state = DOCUMENT_UNKNOWN;
-    else if (!record_find_document(last, path))
+    else if (!last)
         state = DOCUMENT_NEW;
     else if (!next)
         state = DOCUMENT_GONE;
-    else if (has_document(last, next))
+    else if (is_same_document(last, record_find_document(&comparison->next_boot, path)))
         state = DOCUMENT_UNCHANGED;
     comparison->has_changes = comparison->has_changes || state != DOCUMENT_UNCHANGED;
     *array_add(comparison->documents, comparison->document_count) =
@@ -270,7 +257,7 @@ add_document(struct comparison *comparison, const char *path, bool secret, bool 
             .state = state,
             .secret = secret,
             /* As the last boot had it, if it is still there. */
-            .before = before && has_document(last, before) ? before : NULL,
+            .before = is_current ? seed_find_document(&comparison->current, path) : NULL,
             .next = next,
         };
 }
@@ -314,7 +301,7 @@ compare(struct comparison *comparison, const struct request *request,
     comparison->is_replaced = is_replaced(comparison);
     comparison->is_as_replaced =
         comparison->is_replaced && !is_denied &&
-        is_recorded(&comparison->record.update, &comparison->next);
+        record_boot_is_same(&comparison->record.update, &comparison->next_boot);
     for (size_t i = 0; i < comparison->next.document_count; i++) {
         const char *path = comparison->next.documents[i].path;
 
@@ -354,6 +341,8 @@ comparison_read(struct comparison *comparison, const struct context *context,
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     comparison->next_storage =
         delivery_for(&request, domain_uses_shim(&source->domain))->storage;
+    record_boot_add_seed(&comparison->next_boot, comparison->next_storage,
+                         &comparison->next);
     comparison->secrets_are_denied = comparison->denied != NULL;
     read_past(comparison, context);
     read_claim(comparison, context);
@@ -370,6 +359,8 @@ comparison_clear(struct comparison *comparison)
     definition_clear(&comparison->running);
     seed_clear(&comparison->next);
     seed_clear(&comparison->current);
+    record_boot_clear(&comparison->next_boot);
+    record_boot_clear(&comparison->current_boot);
     record_clear(&comparison->record);
     guest_claim_clear(&comparison->claim);
     identity_clear(&comparison->identity);

@@ -55,9 +55,11 @@ struct comparison {
     const struct storage *storage;      /* where that is; NULL if it may not be read */
     struct seed next;                   /* the documents that the next start makes */
     const struct storage *next_storage; /* where that will be */
-    struct record record;           /* its boot is the current seed if none is recorded */
-    const struct record_boot *last; /* of that record: the seed that the guest has read */
-    struct guest_claim claim;       /* what it says of that */
+    struct record_boot current_boot, next_boot; /* both as they would be recorded */
+    struct record record;
+    /* The seed that the guest has read: in the record, or else the current one. */
+    const struct record_boot *last;
+    struct guest_claim claim; /* what it says of that */
     enum consumption consumption;
     const char *reason;       /* for that, or NULL */
     struct identity identity; /* of the next start */

@@ -117,11 +117,25 @@ record_replacement(const struct replacement *replacement)
 }
 
 int
-running_seed_replace(const struct context *context, const struct definition *source,
-                     const struct definition *running, const struct request *request,
-                     struct seed *seed, struct failure **failure)
+running_seed_lock(const struct context *context, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
+
+    if (rundir < 0)
+        return -1;
+    if (flock(rundir, LOCK_EX) < 0)
+        return failure_set_errno(failure, FAILURE_RUNDIR, errno,
+                                 "could not lock %s\nsee what is there: ls -l %s",
+                                 VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
+    return steal_fd(rundir);
+}
+
+int
+running_seed_replace(const struct context *context, int lock,
+                     const struct definition *source, const struct definition *running,
+                     const struct request *request, struct seed *seed,
+                     struct failure **failure)
+{
     const struct delivery_guest guest = {
         .data = source->libvirt,
         .has_ended = has_ended,
@@ -135,26 +149,13 @@ running_seed_replace(const struct context *context, const struct definition *sou
         .running = &running->domain,
         .request = request,
         .seed = seed,
-        .rundir = rundir,
+        .rundir = lock,
     };
 
-    unsigned int left;
-    int result;
-
-    if (rundir < 0)
+    if (delivery_replace(&replacement, failure) < 0)
         return -1;
-    /* The alarm of --timeout does not end it halfway. */
-    left = alarm(0);
-    if (flock(rundir, LOCK_EX) < 0)
-        result = failure_set_errno(failure, FAILURE_RUNDIR, errno,
-                                   "could not lock %s\nsee what is there: ls -l %s",
-                                   VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
-    else
-        result = delivery_replace(&replacement, failure);
-    if (result == 0)
-        record_replacement(&replacement);
-    alarm(left);
-    return result;
+    record_replacement(&replacement);
+    return 0;
 }
 
 /* --- a seed without content --------------------------------------------------------- */
@@ -213,6 +214,7 @@ scrub_domain(const struct context *context, const struct definition *source,
     const struct layout *layout;
     const struct storage *storage;
     const char *uuid, *booted;
+    cleanup_close int lock = -1;
 
     if (definition_load_running(&running, source, failure) < 0)
         return -1;
@@ -220,6 +222,7 @@ scrub_domain(const struct context *context, const struct definition *source,
     delivery = delivery_of_running(&running.domain);
     if (running_seed_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
+        (lock = running_seed_lock(context, failure)) < 0 ||
         storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
     layout = storage ? layout_find(old.label) : NULL;
@@ -246,7 +249,8 @@ scrub_domain(const struct context *context, const struct definition *source,
     if (seed_is_same(&old, &seed) &&
         delivery->is_readable(context->root, &running.domain))
         return 0;
-    return running_seed_replace(context, source, &running, &request, &seed, failure);
+    return running_seed_replace(context, lock, source, &running, &request, &seed,
+                                failure);
 }
 
 int
@@ -254,10 +258,14 @@ running_seed_scrub(const struct context *context, const char *uuid,
                    struct failure **failure)
 {
     cleanup_definition struct definition source = {0};
+    unsigned int left;
+    int result;
 
     if (definition_load_domain(&source, context, uuid, DEFINITION_DEVICE, failure) < 0)
         return -1;
-    if (scrub_domain(context, &source, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", source.domain.name);
-    return 0;
+    /* The alarm of --timeout does not end it halfway. */
+    left = alarm(0);
+    result = scrub_domain(context, &source, failure);
+    alarm(left);
+    return result < 0 ? failure_prefix(failure, "domain '%s'", source.domain.name) : 0;
 }

@@ -11,22 +11,26 @@
 /* Fails without the right to replace a seed. */
 int running_seed_check_caller(const struct context *context, struct failure **failure);
 
+/* Locks the seeds of running domains while the descriptor is open: what is read before may
+ * be replaced meanwhile. Return: a descriptor, owned by the caller, or -1. */
+int running_seed_lock(const struct context *context, struct failure **failure);
+
 /*
  * Replaces the seed of the domain, whose XML as it runs is `running`, and writes the request that
  * it was made of into that XML: when the guest is saved and comes back, its seed is made again
- * of what is there. The definition stays as it is.
+ * of what is there. The definition stays as it is. `lock` is running_seed_lock()'s.
  *
- * On failure the domain has its old seed, or the message says what it has. An alarm(2) is
- * put off until the end.
+ * On failure the domain has its old seed, or the message says what it has.
  */
-int running_seed_replace(const struct context *context, const struct definition *source,
+int running_seed_replace(const struct context *context, int lock,
+                         const struct definition *source,
                          const struct definition *running, const struct request *request,
                          struct seed *seed, struct failure **failure);
 
 /*
  * Replaces the seed of the running domain by one with its instance-id and host name, and nothing
  * else, for a guest that has been set up. So the guest stays the same instance when it is
- * rebooted; without any seed it would become a new one.
+ * rebooted; without any seed it would become a new one. An alarm(2) is put off until the end.
  */
 int running_seed_scrub(const struct context *context, const char *uuid,
                        struct failure **failure);

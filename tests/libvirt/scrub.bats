@@ -141,6 +141,18 @@ is_locked() {
     assert_scrubbed
 }
 
+@test "keeps the seed of another instance that comes while it waits for its turn" {
+    start_web1
+    report_say $web1 "$done_line"
+    virt_seed set web1 --instance-id=second
+    virt_seed build -o other.iso web1
+    lab_run flock "$seeds" sh -c "sleep 3; cp '$PWD/other.iso' $seed" 3>&- 4>&- &
+    wait_until 10 is_locked
+    run -1 virt_seed wait --scrub --timeout=60 web1
+    [[ $output = *"is for the instance 'second', but the domain was started as '$web1'"* ]]
+    lab_run cmp "$PWD/other.iso" "$seed"
+}
+
 @test "says what cannot be scrubbed before waiting" {
     attributes='bus="virtio"' start_web1
     run -1 virt_seed wait --scrub --timeout=100 web1
