@@ -3,7 +3,8 @@
  * How it works: if cloud-init is installed on the host, its own 'cloud-init schema' reads
  * each cloud-config from a file in memory. Its findings become warnings, because the guest
  * may have another version. It quotes values, so it never sees a document that came from a
- * secret or seems to contain one. It runs with a time limit, and root runs it as nobody.
+ * secret, nor one in the domain's XML that seems to contain one. It runs with a time limit,
+ * and root runs it as nobody.
  *
  * If the user has cloud-init's JSON schema in a file, Python's jsonschema, which cloud-init
  * uses as well, checks the cloud-configs by that. It gets the values as JSON, as our own

@@ -49,7 +49,7 @@ import_add_secret(struct import *import, const char *name)
             return &import->secrets[i];
     }
     secret = array_add(import->secrets, import->secret_count);
-    *secret = (struct import_secret){.name = xstrdup(name)};
+    secret->name = xstrdup(name);
     return secret;
 }
 

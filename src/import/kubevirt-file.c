@@ -329,11 +329,9 @@ read_secret(struct import_secret *secret, const struct kubevirt_object *object,
                               failure) < 0)
         return -1;
     /* As in Kubernetes, stringData takes precedence. */
-    return read_keys(secret, &object->root, "data", text, true, failure) < 0 ||
-                   read_keys(secret, &object->root, "stringData", NULL, false, failure) <
-                       0
-               ? -1
-               : 0;
+    if (read_keys(secret, &object->root, "data", text, true, failure) < 0)
+        return -1;
+    return read_keys(secret, &object->root, "stringData", NULL, false, failure);
 }
 
 /* `found` gets the Secret of that name; NULL if the file has none. */

@@ -277,40 +277,38 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
           struct failure **failure)
 {
     const struct manifest *annotations = &machine->annotations;
-    cleanup_free char *annotation =
-        manifest_path(annotations, IMDS_ANNOTATION "user-data");
-    cleanup_free char *serial = manifest_path(&machine->firmware, "serial");
     const char *url = serial_text(machine, "s");
     const char *map, *enabled;
+    cleanup_free char *other = NULL;
 
     if (manifest_get_text(user_data, annotations, IMDS_ANNOTATION "user-data", failure) <
             0 ||
         manifest_get_text(&map, annotations, IMDS_ANNOTATION "user-data-configmap",
-                          failure) < 0)
+                          failure) < 0 ||
+        manifest_get_text(&enabled, annotations, IMDS_ANNOTATION "enabled", failure) < 0)
         return -1;
     if (map)
         return manifest_fail(
             annotations, IMDS_ANNOTATION "user-data-configmap",
             "names a ConfigMap, which cannot be imported",
             "put its text in the annotation " IMDS_ANNOTATION "user-data", failure);
-    if (manifest_get_text(&enabled, annotations, IMDS_ANNOTATION "enabled", failure) < 0)
-        return -1;
     machine->imds = *user_data || (enabled && strcmp(enabled, "true") == 0);
     if (url && !machine->imds)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "%s refers to a web server, whose seed is not in the file\n"
-                           "put its documents in a cloud-init volume, and remove the "
-                           "serial",
-                           serial);
+        return manifest_fail(
+            &machine->firmware, "serial",
+            "refers to a web server, whose seed is not in the file",
+            "put its documents in a cloud-init volume, and remove the serial", failure);
     if (!machine->source.value)
         return 0;
-    if (*user_data || url)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "%s and %s both give a seed\n"
-                           "keep one of them: the guest would use the metadata server's",
-                           machine->source.path, *user_data ? annotation : serial);
     machine->imds = false;
-    return 0;
+    if (!*user_data && !url)
+        return 0;
+    other = *user_data ? manifest_path(annotations, IMDS_ANNOTATION "user-data")
+                       : manifest_path(&machine->firmware, "serial");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s and %s both give a seed\n"
+                       "keep one of them: the guest would use the metadata server's",
+                       machine->source.path, other);
 }
 
 /* --- the machine ------------------------------------------------------------------ */
@@ -326,11 +324,9 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
 
     if (strcmp(kind, "VirtualMachineInstanceReplicaSet") != 0)
         machine->name = machine->object->name;
-
     if (manifest_get(&spec, root, "spec", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&template, &spec, "template", JSON_OBJECT, failure) < 0)
-        return -1;
-    if (manifest_get(&metadata, instance ? root : &template, "metadata", JSON_OBJECT,
+        manifest_get(&template, &spec, "template", JSON_OBJECT, failure) < 0 ||
+        manifest_get(&metadata, instance ? root : &template, "metadata", JSON_OBJECT,
                      failure) < 0 ||
         manifest_get(&machine->annotations, &metadata, "annotations", JSON_OBJECT,
                      failure) < 0 ||
@@ -340,10 +336,9 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
     if (!machine->spec.value)
         return manifest_fail(&machine->spec, NULL, "is missing", "use the whole manifest",
                              failure);
-    return manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0
-               ? -1
-               : manifest_get(&machine->firmware, &domain, "firmware", JSON_OBJECT,
-                              failure);
+    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0)
+        return -1;
+    return manifest_get(&machine->firmware, &domain, "firmware", JSON_OBJECT, failure);
 }
 
 static int
