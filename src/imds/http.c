@@ -102,8 +102,10 @@ take_share(struct http *http, struct rate *rate, const struct peer *peer,
 {
     char name[PEER_NAME];
 
+    if (answer->granted)
+        return rate_take(rate, answer->uuid, http->now);
     peer_name(peer, name);
-    return rate_take(rate, answer->granted ? answer->uuid : name, http->now);
+    return rate_take(rate, name, http->now);
 }
 
 bool
