@@ -83,24 +83,6 @@ libraries_of() {
     fi
 }
 
-@test "the hook searches for the namespace that requests and the schema use" {
-    local text
-
-    for text in src/domain/vocabulary.h src/lifecycle/hook.c xml/cloud-init.rng; do
-        grep -q "\"$namespace\"" "$top_srcdir/$text"
-    done
-}
-
-@test "the hook searches for the paths of virt-seed's directories" {
-    local directory
-
-    grep -q '"/virt-seed"' "$top_srcdir/src/lifecycle/hook.c"
-    grep -qx '#define NAME "/virt-seed"' "$top_srcdir/src/store/forbidden-paths.c"
-    for directory in "$rundir" "$reportdir" "$statedir" "$confdir"; do
-        [[ $directory == */virt-seed ]]
-    done
-}
-
 @test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
     for operation in prepare release restore migrate; do
         rm -f arguments xml

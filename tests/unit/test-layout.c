@@ -54,20 +54,6 @@ knows_a_seed_by_its_label(void **state)
 }
 
 static void
-knows_which_documents_a_seed_must_have(void **state)
-{
-    (void)state;
-    assert_true(find_document("cidata", "meta-data")->required);
-    assert_true(find_document("cidata", "user-data")->required);
-    assert_false(find_document("cidata", "vendor-data")->required);
-    assert_false(find_document("cidata", "network-config")->required);
-    assert_true(find_document("config-2", "openstack/latest/meta_data.json")->required);
-    assert_false(find_document("config-2", "openstack/latest/user_data")->required);
-    assert_null(find_document("cidata", "README"));
-    assert_null(find_document("config-2", "meta-data"));
-}
-
-static void
 says_what_is_taken_from_meta_data(void **state)
 {
     (void)state;
@@ -158,7 +144,6 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_a_seed_by_its_label),
-        cmocka_unit_test(knows_which_documents_a_seed_must_have),
         cmocka_unit_test(says_what_is_taken_from_meta_data),
         cmocka_unit_test(finds_what_cloud_init_would_stumble_over),
         cmocka_unit_test(takes_documents_that_are_empty),

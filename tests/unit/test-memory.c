@@ -13,20 +13,6 @@
 #include "base/memory.h"
 #include "unit.h"
 
-static void
-hands_a_value_on(void **state)
-{
-    cleanup_free char *first = xstrdup("seed");
-    cleanup_free char *second = steal(first);
-    int fd = 7;
-
-    (void)state;
-    assert_null(first);
-    assert_string_equal(second, "seed");
-    assert_int_equal(steal_fd(fd), 7);
-    assert_int_equal(fd, -1);
-}
-
 struct element {
     int number;
     const char *text;
@@ -102,7 +88,6 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hands_a_value_on),
         cmocka_unit_test(adds_elements_that_are_zeroed),
         cmocka_unit_test(aborts_where_a_size_would_overflow),
         cmocka_unit_test(quotes_a_word_of_a_shell_that_needs_it),
