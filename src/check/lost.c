@@ -35,7 +35,7 @@ check_template(const struct check *check, const struct part *part)
     for (size_t i = strlen(TEMPLATE); i < length; i++) {
         if (!isspace((unsigned char)data[i])) {
             check_warn_of_part(
-                check, part, WARNING_LOST, "let the first line be '" TEMPLATE "'", 1,
+                check, part, WARNING_LOST, "make the first line '" TEMPLATE "'", 1,
                 "is a template of another kind than jinja; cloud-init drops it");
             return;
         }

@@ -152,7 +152,7 @@ check_by_file(const struct check *check, const struct part *part, int schema)
     }
     if (status != 0)
         check_warn(check, WARNING_SCHEMA, part->line,
-                   "give schema-cloud-config-v1.json of cloud-init's source",
+                   "use schema-cloud-config-v1.json from cloud-init's source",
                    "%s: could not be checked by this schema (%s)", description,
                    status < 0 ? "it took too long, or has too many errors"
                               : "the file is not a usable JSON schema");

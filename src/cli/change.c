@@ -136,7 +136,7 @@ define(const struct definition *definition, struct failure **failure)
     /* It was loaded to be changed. */
     assert(definition->text);
     if (strcmp(now, definition->text) != 0)
-        return fail_changed(definition, "meanwhile: nothing was written", failure);
+        return fail_changed(definition, "while this command was running; nothing was written", failure);
     if (definition->request_alone) {
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
@@ -304,7 +304,7 @@ wiring_parts_describe(const char *done, const struct wiring_parts *parts,
         parts->disk && !without->disk ? parts->disk : NULL,
         parts->serial && !without->serial ? "serial" : NULL,
         parts->report && !without->report ? "report channel" : NULL,
-        parts->shim && !without->shim ? "by its emulator" : NULL,
+        parts->shim && !without->shim ? "through its emulator" : NULL,
         parts->request && !without->request ? "<cloud-init>" : NULL,
     };
     cleanup_buffer struct buffer list = {0};

@@ -142,7 +142,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                            "--schema and --no-schema exclude each other\nchoose one");
     if (options->schema &&
         io_read(options->schema, LIMIT_SCHEMA,
-                "give schema-cloud-config-v1.json of cloud-init's source", &schema,
+                "use schema-cloud-config-v1.json from cloud-init's source", &schema,
                 failure) < 0)
         return -1;
     own.schema_content = options->schema ? &schema : NULL;

@@ -200,7 +200,7 @@ static const struct option_row rows[] = {
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .summary = "say what is wrong with this host, and how to fix it",
+    .summary = "find what is wrong with this host, and how to fix it",
     .help =
         "Checks what virt-seed needs on this host: the hook, and whether libvirt has\n"
         "noticed it; libvirt's daemons; owners and modes; AppArmor and SELinux; the\n"

@@ -431,7 +431,7 @@ static const struct option_row rows[] = {
 const struct command cmd_edit = {
     .name = "edit",
     .operands = "DOMAIN|FILE [PART]",
-    .summary = "edit a document of the domain's request in your editor",
+    .summary = "edit a document of the request in your editor",
     .help =
         "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on the PART that\n"
         "you name: user-data, vendor-data, network-config, or element, which is the\n"

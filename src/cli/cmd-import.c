@@ -222,7 +222,7 @@ static const struct option_row rows[] = {
 const struct command cmd_import = {
     .name = "import",
     .operands = "[kubevirt|ovirt|seed] FILE|-",
-    .summary = "import cloud-init settings from KubeVirt, oVirt or a seed",
+    .summary = "import settings from KubeVirt, oVirt or a seed image",
     .help =
         "Prints the <cloud-init> element that asks for what KubeVirt, oVirt or another\n"
         "tool's seed would give the guest. kubevirt: a file of manifests, in YAML or\n"

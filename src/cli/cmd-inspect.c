@@ -224,7 +224,7 @@ static const struct option_row rows[] = {
 const struct command cmd_inspect = {
     .name = "inspect",
     .operands = "IMAGE",
-    .summary = "say what is in any seed's image",
+    .summary = "show what is in any seed's image",
     .help =
         "Reads an ISO 9660 or vfat image that virt-seed or another tool has made, and\n"
         "prints its label, the datasource that cloud-init takes it for, and what\n"

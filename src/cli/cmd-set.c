@@ -457,7 +457,7 @@ static const struct option_row rows[] = {
 const struct command cmd_set = {
     .name = "set",
     .operands = "DOMAIN|FILE|-",
-    .summary = "set what the guest becomes, and wire the domain",
+    .summary = "configure a guest, and wire its domain",
     .help =
         "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"
         "setting replaces what was there before, and an empty value removes it;\n"

@@ -410,7 +410,7 @@ static const struct option_row rows[] = {
 const struct command cmd_start = {
     .name = "start",
     .operands = "[DOMAIN…]",
-    .summary = "wire domains if needed, start them, and wait until they are set up",
+    .summary = "start domains, wired if needed, and wait for them",
     .help =
         "Starts domains that ask for cloud-init. It wires those that are not wired yet,\n"
         "starts all of them side by side, and waits for their guests as 'virt-seed wait'\n"

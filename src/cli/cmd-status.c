@@ -433,7 +433,7 @@ static const struct option_row rows[] = {
 const struct command cmd_status = {
     .name = "status",
     .operands = "[DOMAIN…]",
-    .summary = "show which domains have a seed, and how far their guests are",
+    .summary = "show which domains have a seed, and their progress",
     .help =
         "Prints a table of the domains that you name, or of all domains: whether they\n"
         "run, are wired and have a seed, the guest's instance-id, and how far cloud-init\n"

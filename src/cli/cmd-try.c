@@ -153,7 +153,7 @@ check_domain(const struct trial *trial, struct failure **failure)
         return 0;
     virDomainFree(other);
     return failure_set(failure, FAILURE_DOMAIN,
-                       "there is a domain '%s' already, as the rehearsal is to be named\n"
+                       "domain '%s' already exists, and the rehearsal needs that name\n"
                        "wait until the other 'virt-seed try' has ended, or rename that "
                        "domain",
                        trial->rehearsal.name);
@@ -477,7 +477,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "network", NULL, network,
-           "connect the guest to the domain's networks, not to nothing"),
+           "connect the guest to the domain's networks; without it, to none"),
     OPTION(0, "files", NULL, files,
            "list the files below /etc that the guest has changed"),
     WAITING_ROWS,

@@ -35,7 +35,7 @@ static const struct option_row rows[] = {
 const struct command cmd_wait = {
     .name = "wait",
     .operands = "DOMAIN…",
-    .summary = "wait until a guest is set up, and say whether it went well",
+    .summary = "wait until a guest is set up, and report the result",
     .help =
         "Follows what cloud-init in the guest reports, until it has finished. The exit\n"
         "status is:\n"

@@ -256,7 +256,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 const struct command cmd_watch = {
     .name = "watch",
-    .summary = "run as a daemon that wires domains as soon as they are defined",
+    .summary = "wire domains as soon as they are defined (a daemon)",
     .help =
         "Listens to libvirt, and wires each domain that asks for cloud-init as soon as\n"
         "it is defined, so that its first start works. At its start, and when libvirt's\n"

@@ -164,7 +164,7 @@ static const struct option_row rows[] = {
 const struct command cmd_wire = {
     .name = "wire",
     .operands = "DOMAIN|FILE|-…",
-    .summary = "add the cdrom and the serial that lead the guest to its seed",
+    .summary = "add the devices through which the guest gets a seed",
     .help =
         "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
         "cdrom, whose file is made at each start, and the SMBIOS serial (or, if the\n"

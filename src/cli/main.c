@@ -18,7 +18,7 @@
 #include "cli/cli.h"
 
 const struct command_row commands[] = {
-    {&cmd_set, "Ask for a seed",
+    {&cmd_set, "Configure guests",
      "virt-seed set web1 --user-data=web1.yaml --hostname=web1"},
     {&cmd_edit, NULL, "virt-seed edit web1 user-data"},
     {&cmd_wire, NULL, "virt-seed wire --in-place web1.xml"},
@@ -39,7 +39,7 @@ const struct command_row commands[] = {
     {&cmd_done, NULL, "virt-seed done web1"},
     {&cmd_known_hosts, NULL, "virt-seed known-hosts --host=192.168.122.20 web1"},
 
-    {&cmd_doctor, "Keep house", "virt-seed doctor"},
+    {&cmd_doctor, "Maintenance", "virt-seed doctor"},
     {&cmd_gc, NULL, "virt-seed gc --dry-run"},
     {&cmd_watch, NULL, "virt-seed watch"},
 

@@ -347,7 +347,7 @@ progress_add(struct progress *progress, const char *name, const char *uuid)
         .progress = progress,
         .name = columns_text(name),
         .uuid = xstrdup(uuid),
-        .event = xstrdup("nothing was heard from the guest yet"),
+        .event = xstrdup("no report from the guest yet"),
         .stage = GUEST_STAGE_NONE,
     };
     *array_add(progress->rows, progress->count) = row;

@@ -32,12 +32,12 @@ struct waiting_options {
 
 /* The rows of a command's options for it, whose member is `waiting`. */
 #define WAITING_ROWS                                                                     \
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),        \
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "give up after SECONDS"),        \
         OPTION(0, "json", NULL, waiting.json,                                            \
-               "print each event as an object of JSON, one a line")
+               "print events as JSON, one object per line")
 #define SCRUB_ROW                                                                        \
     OPTION(0, "scrub", NULL, waiting.scrub,                                              \
-           "once a guest is done, replace its seed by one without content")
+           "once a guest is done, replace its seed with an empty one")
 
 struct waiting {
     const struct waiting_options *options;

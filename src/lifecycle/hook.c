@@ -46,8 +46,7 @@ has(const struct buffer *xml, const char *needle)
  * A domain does not concern virt-seed unless it names a seed's URL (wire/url.h), the
  * request's namespace (domain/vocabulary.h), or a path with one of virt-seed's
  * directories or the emulator shim. All directories have the same last component, with
- * which the shim's name begins, too; it is found whatever else is in the path. A test
- * compares these with the schema and the directories.
+ * which the shim's name begins, too; it is found whatever else is in the path.
  */
 static bool
 concerns_us(const struct buffer *xml)

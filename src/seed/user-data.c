@@ -257,7 +257,7 @@ check_template(const char *data, size_t size, struct failure **failure)
     return failure_set(failure, FAILURE_USER_DATA,
                        "is a template without a header of its own, and would be "
                        "ignored\n"
-                       "let '#cloud-config' or '#!' follow on the second line");
+                       "put '#cloud-config' or '#!' on the second line");
 }
 
 static bool
@@ -365,7 +365,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
         return failure_set(failure, FAILURE_USER_DATA,
                            "has the word 'mime-version:', which makes it MIME for "
                            "cloud-init, and the line of '%s' a header that is dropped\n"
-                           "let the first line begin with '%s', and take ':' out of it",
+                           "begin the first line with '%s', and remove ':' from it",
                            header->text, header->text);
     if (!header && begins_with(data + space, size - space, BYTE_ORDER_MARK))
         return failure_set(failure, FAILURE_USER_DATA,

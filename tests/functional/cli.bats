@@ -69,7 +69,7 @@ options_of_help() {
 @test "--help groups the commands, and each has an example that works as written" {
     local command example heading
 
-    for heading in 'Ask for a seed' 'Look before you start' 'Run guests' 'Keep house'; do
+    for heading in 'Configure guests' 'Look before you start' 'Run guests' 'Maintenance'; do
         virt-seed --help | sed -n "/^$heading:\$/,/^[A-Z]/p" | grep -q '^    Example: virt-seed '
     done
     for command in $(commands); do

@@ -29,6 +29,11 @@ options() {
     diff <(commands | sort) <(plain | sed -n '/^\.SH COMMANDS/,$s/^\.SS //p' | sort)
 }
 
+@test "the manual's table of commands is that of --help" {
+    diff <(virt-seed --help | sed -nE -e '/^Options,/q' -e 's/^  ([a-z][a-z-]*) +/\1 /p' -e 's/^([A-Z][a-z ]+):$/\1/p') \
+        <(plain | sed -n '/^\.SS Commands at a glance/,/^\.TE/{s/^\\0\([a-z-]*\)\t/\1 /p; /^[A-Z]/p}')
+}
+
 @test "options in --help and in the manual's sections match" {
     local command
 
