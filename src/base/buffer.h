@@ -26,6 +26,13 @@ bool buffer_is_same(const struct buffer *one, const struct buffer *other);
 /* Wipes and frees the content; the buffer can then be used again. */
 void buffer_clear(struct buffer *buffer);
 
+/* Return: the content as a string, "" if it is empty; borrowed. */
+static inline const char *
+buffer_text(const struct buffer *buffer)
+{
+    return buffer->size > 0 ? buffer->data : "";
+}
+
 /* Return: the content; leaves the buffer empty. */
 static inline struct buffer
 steal_buffer(struct buffer *buffer)

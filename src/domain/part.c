@@ -153,7 +153,7 @@ char *
 part_word(const struct part *part)
 {
     size_t length = part->data.size;
-    const char *text = length > 0 ? part->data.data : "";
+    const char *text = buffer_text(&part->data);
 
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
         length--;

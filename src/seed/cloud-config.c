@@ -154,7 +154,7 @@ set_files(json_t *config, const struct initialization *initialization)
         } else {
             base64_encode(&encoded, data->data, data->size, 0);
             file = json_pack("{s:s, s:s, s:s}", "path", path, "encoding", "b64",
-                             "content", encoded.size > 0 ? encoded.data : "");
+                             "content", buffer_text(&encoded));
         }
         json_add(list, file);
     }

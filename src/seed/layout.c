@@ -160,7 +160,7 @@ layout_instance_id(const struct layout_document *document, const char *data, siz
 char *
 layout_kept_digest(const struct layout_document *document, const struct document *content)
 {
-    const char *data = content->data.data ? content->data.data : "";
+    const char *data = buffer_text(&content->data);
     cleanup_failure struct failure *ignored = NULL;
     cleanup_buffer struct buffer kept = {0};
     cleanup_free char *text = NULL;

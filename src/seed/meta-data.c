@@ -114,7 +114,7 @@ static int
 add_part(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
 {
-    const char *text = part->data.size > 0 ? part->data.data : "";
+    const char *text = buffer_text(&part->data);
     cleanup_json json_t *values = NULL;
     const char *key;
     json_t *value;
@@ -122,9 +122,8 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
     for (size_t i = 0; i < part->entry_count; i++) {
         const struct buffer *data = &part->entries[i].data;
 
-        if (add(custom, part->entries[i].key,
-                json_stringn(data->size > 0 ? data->data : "", data->size), origin,
-                failure) < 0)
+        if (add(custom, part->entries[i].key, json_stringn(buffer_text(data), data->size),
+                origin, failure) < 0)
             return -1;
     }
     if (part->origin == PART_SECRET && part->key)
@@ -296,7 +295,7 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
 static void
 add_lines(json_t *list, const struct buffer *data)
 {
-    cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
+    cleanup_free char *text = xstrdup(buffer_text(data));
     char *rest = text;
     int number = 0;
 

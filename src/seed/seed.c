@@ -52,7 +52,7 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
 static int
 check_ssh_keys(const struct buffer *data, struct failure **failure)
 {
-    cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
+    cleanup_free char *text = xstrdup(buffer_text(data));
     char *rest = text;
     int number = 0;
 

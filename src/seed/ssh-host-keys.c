@@ -182,8 +182,7 @@ ssh_host_keys_to_json(const struct part *part)
         /* sshd does not read a private key without a newline at its end. */
         bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
         cleanup_free char *text =
-            xasprintf("%.*s%s", (int)data->size, data->size > 0 ? data->data : "",
-                      ended ? "" : "\n");
+            xasprintf("%.*s%s", (int)data->size, buffer_text(data), ended ? "" : "\n");
         cleanup_free char *key = NULL;
         struct key_name name = {0};
 
@@ -334,5 +333,5 @@ ssh_host_keys_public(const struct part *part)
         buffer_append_string(&lines, line);
         buffer_append_string(&lines, "\n");
     }
-    return xstrndup(lines.size > 0 ? lines.data : "", lines.size);
+    return xstrdup(buffer_text(&lines));
 }
