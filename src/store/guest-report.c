@@ -403,9 +403,12 @@ guest_report_feed(struct guest_report *report, const char *data, size_t size, bo
     } else if (line->size > 0) {
         cleanup_json json_t *value = NULL;
 
-        fix_surrogates(line->data, line->data + line->size);
-        value = json_loadb(line->data, line->size,
-                           JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+        /* A shorter one has no boot; a hostile guest may send millions of them. */
+        if (line->size > UUID_LENGTH) {
+            fix_surrogates(line->data, line->data + line->size);
+            value = json_loadb(line->data, line->size,
+                               JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+        }
         *news = take_value(report, value);
     }
     line->size = 0;
