@@ -27,23 +27,22 @@ struct options {
 };
 
 /* The systems whose documents can be read. */
-struct format {
+static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
+} formats[] = {
+    {"kubevirt", import_kubevirt},
+    {"ovirt", import_ovirt},
+    {"seed", import_seed_file},
 };
-
-static const struct format kubevirt = {"kubevirt", import_kubevirt};
-static const struct format ovirt = {"ovirt", import_ovirt};
-static const struct format seed = {"seed", import_seed_file};
-static const struct format *const formats[] = {&kubevirt, &ovirt, &seed};
 
 static const struct format *
 format_by_name(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-        if (strcmp(formats[i]->name, name) == 0)
-            return formats[i];
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
     }
     return NULL;
 }
@@ -53,11 +52,11 @@ format_by_name(const char *name)
 static const struct format *
 guess_format(const struct buffer *data)
 {
-    size_t start = data->size > 0 ? strspn(data->data, " \t\r\n") : 0;
+    const char *text = data->size > 0 ? data->data : "";
 
-    if (data->size > 0 && import_is_seed(data->data, data->size))
-        return &seed;
-    return start < data->size && data->data[start] == '<' ? &ovirt : &kubevirt;
+    if (import_is_seed(text, data->size))
+        return format_by_name("seed");
+    return format_by_name(text[strspn(text, " \t\r\n")] == '<' ? "ovirt" : "kubevirt");
 }
 
 static int

@@ -26,7 +26,9 @@
 #include "cli/editor.h"
 
 #define KEPT "virt-seed: the text that you edited is in "
-/* How long an editor may take to end after a signal. */
+/* How long an editor may take to end after a signal: one that was meant for it, too, and
+ * one that is passed on. */
+#define OWN_MILLISECONDS 500
 #define ENDING_MILLISECONDS 5000
 
 static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
@@ -40,15 +42,18 @@ static struct termios terminal;
 static bool has_terminal;
 
 /* Without this process, the editor would share the terminal with the shell. It gets the
- * signal, and some time to save what it wants to. */
+ * signal, and some time to save what it wants to. If the whole process group was meant,
+ * it has it already, and a second one might stop it from saving. */
 static void
 end_editor(int number)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
-    kill(editor, number);
-    kill(editor, SIGCONT);
     for (int i = 0; waitpid(editor, NULL, WNOHANG) == 0; i++) {
+        if (i == OWN_MILLISECONDS) {
+            kill(editor, number);
+            kill(editor, SIGCONT);
+        }
         if (i == ENDING_MILLISECONDS)
             kill(editor, SIGKILL);
         nanosleep(&pause, NULL);

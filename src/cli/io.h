@@ -20,8 +20,9 @@ int io_read(const char *path, size_t limit, const char *hint, struct buffer *con
 bool output_is_standard(const char *path);
 
 /*
- * A file that appears whole or not at all: symbolic links are followed, and what is there
- * but is not a regular file (a device, a FIFO) is written into.
+ * A file that appears whole or not at all: symbolic links are followed, except for one that
+ * leads nowhere, which is replaced; and what is there but is not a regular file (a device, a
+ * FIFO) is written into.
  */
 struct output {
     char *path;       /* links resolved; owned */

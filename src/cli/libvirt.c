@@ -133,12 +133,11 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
         domain = virDomainLookupByUUIDString(connection, name);
     if (!domain)
         domain = virDomainLookupByName(connection, name);
-    if (!domain) {
-        failure_set(failure,
-                    virGetLastErrorCode() == VIR_ERR_NO_DOMAIN ? FAILURE_DOMAIN_MISSING
-                                                               : FAILURE_LIBVIRT,
+    if (!domain && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
+        failure_set(failure, FAILURE_DOMAIN_MISSING,
                     "there is no domain '%s': %s\n'virsh list --all' shows the domains",
                     name, virGetLastErrorMessage());
-    }
+    else if (!domain)
+        libvirt_fail(failure, "could not look for domain '%s'", name);
     return domain;
 }

@@ -214,6 +214,20 @@ append_value(struct buffer *buffer, json_t *value)
     buffer_append(buffer, text.data + begin, end - begin);
 }
 
+/* Quotes a key that YAML may take for something else, which no word of more than five
+ * letters ("false") is. */
+static void
+append_key(struct buffer *buffer, const char *key)
+{
+    cleanup_json json_t *quoted = json_string(key);
+
+    if (strlen(key) > 5 && strspn(key, "abcdefghijklmnopqrstuvwxyz_") == strlen(key))
+        buffer_append_string(buffer, key);
+    else
+        append_value(buffer, quoted);
+    buffer_append_string(buffer, ":");
+}
+
 /* Replaces the old document; an empty one is only removed. */
 static void
 write_document(struct writing *writing, xmlNode *old, json_t *object)
@@ -231,7 +245,7 @@ write_document(struct writing *writing, xmlNode *old, json_t *object)
     buffer_append_string(&text, HEADER MERGE_KEY ": " MERGE_HOW "\n");
     json_object_foreach(object, key, value)
     {
-        buffer_printf(&text, "%s:", key);
+        append_key(&text, key);
         if (!json_is_array(value)) {
             buffer_append_string(&text, " ");
             append_value(&text, value);

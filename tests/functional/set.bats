@@ -482,6 +482,13 @@ END
     assert_said 'NUL byte'
 }
 
+@test "what was added by hand to the document of --package and --run stays" {
+    sets --package=nginx >out.xml
+    sed -i 's/^packages:/"on": [1]\n"a: b": 2\nlocale: C\n&/' out.xml
+    virt-seed --quiet set -i --package=jq out.xml
+    [[ $(document user-data <out.xml) = *$'\n"on":\n  - 1\n"a: b": 2\nlocale: "C"\npackages:\n  - "jq"'* ]]
+}
+
 @test "a document of --package and --run that was edited into something else is refused, and stays" {
     local file option
 
