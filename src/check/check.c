@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -15,7 +14,6 @@
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "store/record.h"
-#include "wire/url.h"
 #include "wire/wire.h"
 
 /* To add a subject, add a file to this folder and a row here. */
