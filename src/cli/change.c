@@ -52,22 +52,22 @@ definition_wire(struct definition *definition, const struct context *context,
     struct wire_options wire = {.replace = options->replace};
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
+    int result = request_read(&request, &definition->domain, failure);
 
-    if (request_read(&request, &definition->domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition->domain.name);
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
-    if (!libvirt_is_remote(definition->connection)) {
+    if (result == 0 && !libvirt_is_remote(definition->connection)) {
         label_read_disks(&definition->domain);
-        if (config_read(&config, context->root, failure) < 0 ||
-            add_default_datasource(&definition->domain, &config, &request, wiring,
-                                   failure) < 0)
-            return failure_prefix(failure, "domain '%s'", definition->domain.name);
+        result = config_read(&config, context->root, failure);
+        if (result == 0)
+            result = add_default_datasource(&definition->domain, &config, &request,
+                                            wiring, failure);
         wire.imds_address = config.imds_address;
     }
-    if (wire_domain(&definition->domain, &request, &wire, wiring, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition->domain.name);
-    return 0;
+    if (result == 0)
+        result = wire_domain(&definition->domain, &request, &wire, wiring, failure);
+    return result < 0 ? failure_prefix(failure, "domain '%s'", definition->domain.name)
+                      : 0;
 }
 
 /* --- back into libvirt ------------------------------------------------------------ */

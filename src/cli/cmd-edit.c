@@ -16,8 +16,8 @@
 
 #include "base/buffer.h"
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"

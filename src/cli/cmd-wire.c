@@ -85,7 +85,7 @@ static int
 wire(const struct context *context, const struct options *options, struct wiring *wiring,
      struct failure **failure)
 {
-    const struct wiring_parts nothing = {0};
+    const struct wiring_parts unmentioned = {.request = true};
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring_parts struct wiring_parts parts = {0};
@@ -102,8 +102,7 @@ wire(const struct context *context, const struct options *options, struct wiring
         definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
     wiring_parts_read(&parts, &definition);
-    parts.request = false;
-    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
+    change.summary = summary = wiring_parts_describe("wired", &parts, &unmentioned);
     return definition_commit(&definition, context, &change, "already wired", wiring,
                              failure);
 }
