@@ -266,7 +266,7 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
                                path ? "content" : "name");
     if (initialization->file_count == LIMIT_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d files\n"
+                               "occurs too many times, at most %d files\n"
                                "let the guest fetch the others itself",
                                LIMIT_FILES);
     if (base64 && part_is_reference(element))

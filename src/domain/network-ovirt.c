@@ -218,7 +218,7 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
         return -1;
     if (network->nic_count == LIMIT_NICS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d nics\n"
+                               "occurs too many times, at most %d nics\n"
                                "write <network-config> as text",
                                LIMIT_NICS);
     nic = array_add(network->nics, network->nic_count);

@@ -257,7 +257,7 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
 
     if (parts->count == LIMIT_PARTS) {
         vocabulary_fail(node, failure, FAILURE_LIMIT,
-                        "exceeds the limit of %d documents, files and values\n"
+                        "occurs too many times, at most %d documents, files and values\n"
                         "remove some",
                         LIMIT_PARTS);
         return NULL;

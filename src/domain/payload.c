@@ -97,7 +97,7 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
 
     if (payload->document_count == LIMIT_PAYLOAD_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d files\n"
+                               "occurs too many times, at most %d files\n"
                                "let the guest fetch the others itself",
                                LIMIT_PAYLOAD_FILES);
     if (check_path(payload, node, path, failure) < 0)

@@ -139,7 +139,7 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
         return parts_add(&request->parts, PART_SSH_KEYS, node, false, failure) ? 0 : -1;
     if (request->ssh_key_count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d keys\n"
+                               "occurs too many times, at most %d keys\n"
                                "remove some, or put them into a file: <key file=…/>",
                                LIMIT_SSH_KEYS);
     text = vocabulary_word(node);
@@ -188,7 +188,7 @@ read_entry(void *data, const xmlNode *node, struct failure **failure)
                                LIMIT_ENTRY_VALUE / KIB);
     if (request->meta_data_count == LIMIT_ENTRIES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d entries\n"
+                               "occurs too many times, at most %d entries\n"
                                "put the others into user-data",
                                LIMIT_ENTRIES);
     for (size_t i = 0; i < request->meta_data_count; i++) {
@@ -237,7 +237,7 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
         count++;
     if (count == LIMIT_USER_DATA)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "exceeds the limit of %d\n"
+                               "occurs too many times, at most %d\n"
                                "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
