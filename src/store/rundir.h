@@ -35,7 +35,7 @@ bool rundir_is_resumed(int rundir, const char *uuid);
  * Writes the shim order: the word to add to the serial, or "", and whether the guest
  * should report. Gives the seed, which must exist, its second name.
  */
-int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+int rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool report,
                             struct failure **failure);
 
 /* Removes all of the domain's files, the shim's order included, except the marks that a
