@@ -41,7 +41,7 @@ check_template(const struct check *check, const struct part *part)
         }
     }
     if (end &&
-        strcmp(user_data_kind(end + 1, part->data.size - length - 1), "boothook") == 0)
+        user_data_kind(end + 1, part->data.size - length - 1) == USER_DATA_BOOTHOOK)
         check_warn_of_part(check, part, WARNING_LOST,
                            "use bootcmd in a cloud-config, which may be a template", 2,
                            "is a boothook in a template; cloud-init drops it before "
@@ -103,8 +103,6 @@ check_archive(const struct check *check, const struct part *part)
     static const char *const nested_types[] = {"text/cloud-config-archive",
                                                "text/x-include-url",
                                                "text/x-include-once-url", NULL};
-    static const char *const nested_kinds[] = {"cloud-config-archive", "include",
-                                               "include-once", NULL};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_yaml struct yaml yaml = {0};
 
@@ -117,19 +115,21 @@ check_archive(const struct check *check, const struct part *part)
         const struct yaml_node *content = item->value->kind == YAML_MAPPING
                                               ? yaml_get(item->value, "content")
                                               : item->value;
-        const char *kind;
+        enum user_data_kind kind;
 
         if (!content || content->kind != YAML_SCALAR || content->type != YAML_TEXT)
             continue;
         kind = user_data_kind(content->text, content->length);
-        if (type && type->length > 0 ? is_word(type->text, nested_types)
-                                     : is_word(kind, nested_kinds))
+        if (type && type->length > 0
+                ? is_word(type->text, nested_types)
+                : kind == USER_DATA_ARCHIVE || kind == USER_DATA_INCLUDE ||
+                      kind == USER_DATA_INCLUDE_ONCE)
             check_warn_of_part(check, part, WARNING_LOST,
                                "write it as a user-data element of its own",
                                item->value->line,
                                "has an archive or an include in an archive; cloud-init "
                                "drops it");
-        else if ((!type || type->length == 0) && strcmp(kind, "unknown") == 0 &&
+        else if ((!type || type->length == 0) && kind == USER_DATA_UNKNOWN &&
                  yaml_check(content->text, content->length, YAML_ONE_MAPPING, &ignored) <
                      0) {
             failure_free(steal(ignored));
@@ -204,13 +204,13 @@ check_lost(const struct check *check)
         const struct part *part = check->request->parts.list[i];
         cleanup_yaml struct yaml yaml = {0};
         const struct yaml_node *root;
-        const char *kind;
+        enum user_data_kind kind;
 
         if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
             part->data.size == 0 || part->masked)
             continue;
         kind = user_data_kind(part->data.data, part->data.size);
-        root = strcmp(kind, "cloud-config") == 0 ? rules_read(&yaml, part) : NULL;
+        root = kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
         if (root && yaml.colon_line > 0)
             check_warn_of_part(check, part, WARNING_LOST, "write a space after the ':'",
                                yaml.colon_line,
@@ -218,11 +218,11 @@ check_lost(const struct check *check)
                                "before 5.1, as in RHEL 8, drops the document");
         if (root)
             check_merge_how(check, part, root);
-        else if (strcmp(kind, "jinja template") == 0)
+        else if (kind == USER_DATA_TEMPLATE)
             check_template(check, part);
-        else if (strcmp(kind, "cloud-config-jsonp") == 0)
+        else if (kind == USER_DATA_JSONP)
             check_json_patch(check, part);
-        else if (strcmp(kind, "cloud-config-archive") == 0)
+        else if (kind == USER_DATA_ARCHIVE)
             check_archive(check, part);
     }
 }

@@ -30,8 +30,8 @@ struct given {
     const struct check *check;
     bool configdrive;
     const struct document *user_data;
-    const char *kind; /* of the user-data, as user_data_kind() names it */
-    json_t *network;  /* the configuration of the network; NULL if there is none */
+    enum user_data_kind kind; /* of the user-data, as user_data_kind() names it */
+    json_t *network; /* the configuration of the network; NULL if there is none */
 };
 
 static void __attribute__((format(printf, 4, 5)))
@@ -48,16 +48,11 @@ warn(const struct check *check, const char *unless, const char *hint, const char
                "%s, unless the image has %s", text, unless);
 }
 
-static bool
-is_kind(const struct given *given, const char *kind)
-{
-    return strcmp(given->kind, kind) == 0;
-}
-
 static const char *
-describe(const char *kind)
+describe(enum user_data_kind kind)
 {
-    return strcmp(kind, "MIME") == 0 ? "several documents in one" : kind;
+    return kind == USER_DATA_MIME ? "several documents in one"
+                                  : user_data_kind_name(kind);
 }
 
 /* --- FreeBSD ------------------------------------------------------------------------ */
@@ -70,7 +65,7 @@ check_nuageinit_nocloud(const struct given *given)
     const char *key;
     json_t *nic;
 
-    if (!is_kind(given, "cloud-config")) {
+    if (given->kind != USER_DATA_CLOUD_CONFIG) {
         warn(
             check, CLOUD_INIT, "use datasource=\"configdrive\"",
             "FreeBSD's nuageinit reads a network-config only together with a cloud-config");
@@ -149,11 +144,11 @@ check_nuageinit(const struct given *given)
     static const char hint[] = "write one cloud-config; a script can be in its runcmd";
     const struct check *check = given->check;
     const struct document *user_data = given->user_data;
-    const bool is_config = is_kind(given, "cloud-config");
-    const bool is_other = !is_config && !is_kind(given, "nothing");
+    const bool is_config = given->kind == USER_DATA_CLOUD_CONFIG;
+    const bool is_other = !is_config && given->kind != USER_DATA_NOTHING;
     cleanup_failure struct failure *failure = NULL;
 
-    if (is_kind(given, "script")) {
+    if (given->kind == USER_DATA_SCRIPT) {
         if (yaml_check(user_data->data.data, user_data->data.size, YAML_ONE_DOCUMENT,
                        &failure) < 0)
             warn(check, CLOUD_INIT, hint,
@@ -187,7 +182,7 @@ check_tiny_cloud(const struct given *given)
     static const char newer[] = CLOUD_INIT " or a newer tiny-cloud";
     const struct request *request = given->check->request;
     const struct document *user_data = given->user_data;
-    const char *kind = given->kind;
+    enum user_data_kind kind = given->kind;
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *failure = NULL;
 
@@ -196,11 +191,12 @@ check_tiny_cloud(const struct given *given)
              "Alpine's tiny-cloud does not read a ConfigDrive");
         return;
     }
-    if (is_kind(given, "gzip") && user_data_unpack(&content, user_data->data.data,
-                                                   user_data->data.size, &failure) == 0)
+    if (given->kind == USER_DATA_GZIP &&
+        user_data_unpack(&content, user_data->data.data, user_data->data.size,
+                         &failure) == 0)
         kind = user_data_kind(content.data, content.size);
-    if (strcmp(kind, "script") != 0 && strcmp(kind, "nothing") != 0)
-        warn(given->check, strcmp(kind, "cloud-config") == 0 ? newer : CLOUD_INIT,
+    if (kind != USER_DATA_SCRIPT && kind != USER_DATA_NOTHING)
+        warn(given->check, kind == USER_DATA_CLOUD_CONFIG ? newer : CLOUD_INIT,
              "write one script, which begins with '#!'",
              "Alpine's tiny-cloud ignores this user-data, which is %s", describe(kind));
     if (request->ssh_key_count > 0 || parts_find(&request->parts, PART_SSH_KEYS))
@@ -229,7 +225,7 @@ check_cloud_agent(const struct given *given)
 static void
 check_ignition(const struct given *given)
 {
-    if (!is_kind(given, "nothing"))
+    if (given->kind != USER_DATA_NOTHING)
         warn(given->check, CLOUD_INIT,
              "give it its configuration with <sysinfo type='fwcfg'>",
              "CoreOS's Ignition does not read the seed");
@@ -281,7 +277,7 @@ check_reader(const struct check *check, const struct seed *seed)
     struct given given = {
         .check = check,
         .configdrive = check->request->datasource->has_network_data,
-        .kind = "nothing",
+        .kind = USER_DATA_NOTHING,
     };
 
     check_old_network(check);

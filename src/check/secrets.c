@@ -62,7 +62,7 @@ has_word(const struct buffer *data, size_t first)
 static void
 check_inline(const struct check *check, const struct part *part)
 {
-    const char *kind = user_data_kind(part->data.data, part->data.size);
+    enum user_data_kind kind = user_data_kind(part->data.data, part->data.size);
     const size_t count = check->findings->count;
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = NULL;
@@ -75,8 +75,9 @@ check_inline(const struct check *check, const struct part *part)
         return;
     }
     if (part->kind == PART_NETWORK_CONFIG ||
-        (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
-        strncmp(kind, "cloud-config", strlen("cloud-config")) == 0)
+        (part->kind == PART_VALUE && kind == USER_DATA_UNKNOWN) ||
+        kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_ARCHIVE ||
+        kind == USER_DATA_JSONP)
         root = rules_read(&yaml, part);
     if (root)
         rules_apply(check, part, root, rules);

@@ -83,20 +83,20 @@ check_user_data(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
-        const char *kind;
+        enum user_data_kind kind;
 
         if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
             part->data.size == 0)
             continue;
         kind = user_data_kind(part->data.data, part->data.size);
-        if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
+        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
             check_warn_of_part(
                 check, part, WARNING_UNSEEN,
                 "put each part into its own user-data element: virt-seed combines them",
                 0, "is packed (gzip or MIME), so its values were not checked");
-        else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
+        else if (kind == USER_DATA_INCLUDE || kind == USER_DATA_INCLUDE_ONCE)
             check_includes(check, part);
-        else if ((strcmp(kind, "script") == 0 || strcmp(kind, "boothook") == 0) &&
+        else if ((kind == USER_DATA_SCRIPT || kind == USER_DATA_BOOTHOOK) &&
                  has_later_cr_lf(&part->data))
             check_warn_of_part(
                 check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
@@ -147,16 +147,16 @@ static const struct rule rules[] = {
 bool
 check_is_cloud_config(const struct part *part)
 {
-    const char *kind;
+    enum user_data_kind kind;
 
     if (part->data.size == 0 || part->masked)
         return false;
     kind = user_data_kind(part->data.data, part->data.size);
     if (part->kind == PART_VALUE)
         return strcmp(part->element, "custom_script") == 0 &&
-               (strcmp(kind, "cloud-config") == 0 || strcmp(kind, "unknown") == 0);
+               (kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN);
     return (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA) &&
-           strcmp(kind, "cloud-config") == 0;
+           kind == USER_DATA_CLOUD_CONFIG;
 }
 
 /* Warns if 'vendor_data: {enabled: …}' disables vendor-data. Only the texts "true", "1",

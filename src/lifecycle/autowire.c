@@ -48,14 +48,14 @@ start_wiring(const struct lifecycle *lifecycle)
     _exit(EXIT_FAILURE);
 }
 
-enum definition {
-    DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
-    DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
-    DEFINITION_WIRED,   /* but this start's XML is not: it is a snapshot's */
+enum persistent_definition {
+    PERSISTENT_NONE,    /* the domain is transient (`virsh create`) */
+    PERSISTENT_UNWIRED, /* at least in part, or it cannot be read */
+    PERSISTENT_WIRED,   /* but this start's XML is not: it is a snapshot's */
 };
 
 /* Reads libvirt's own file, since libvirt cannot be asked now. */
-static enum definition
+static enum persistent_definition
 find_definition(const struct lifecycle *lifecycle, bool wired)
 {
     cleanup_close int directory =
@@ -68,13 +68,13 @@ find_definition(const struct lifecycle *lifecycle, bool wired)
     cleanup_buffer struct buffer text = {0};
 
     if (fd < 0)
-        return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
+        return fd == -ENOENT ? PERSISTENT_NONE : PERSISTENT_UNWIRED;
     if (wired || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
-        return DEFINITION_UNWIRED;
+        return PERSISTENT_UNWIRED;
     return memmem(text.data, text.size, path, strlen(path)) ||
                    memmem(text.data, text.size, in_url, strlen(in_url))
-               ? DEFINITION_WIRED
-               : DEFINITION_UNWIRED;
+               ? PERSISTENT_WIRED
+               : PERSISTENT_UNWIRED;
 }
 
 int
@@ -101,7 +101,7 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
                     "asks for cloud-init but is not wired for it yet");
     }
     switch (find_definition(lifecycle, wired)) {
-    case DEFINITION_NONE:
+    case PERSISTENT_NONE:
         /* The emulator shim does not replace an existing wiring, and cannot do
          * everything. */
         if (wired || !wire_shim_can(request))
@@ -115,12 +115,12 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
             "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
             "define, and start that",
             emulator);
-    case DEFINITION_WIRED:
+    case PERSISTENT_WIRED:
         return failure_hint(
             failure, "its definition is wired, but this start has an older "
                      "XML, as of a snapshot; 'unwired = warn' in " VIRT_SEED_CONFDIR
                      "/virt-seed.conf lets it start");
-    case DEFINITION_UNWIRED:
+    case PERSISTENT_UNWIRED:
         break;
     }
     if (lifecycle->config->autowire && start_wiring(lifecycle))

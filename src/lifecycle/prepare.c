@@ -179,7 +179,7 @@ deliver(const struct start *start, const struct request *request, struct seed *s
  * taken for the report of this boot later.
  */
 static void
-record_boot_before(const struct lifecycle *lifecycle)
+record_earlier_result(const struct lifecycle *lifecycle)
 {
     cleanup_failure struct failure *failure = NULL;
     const char *uuid = lifecycle->domain->uuid;
@@ -215,7 +215,7 @@ prepare(const struct start *start, struct failure **failure)
     if (!facts->asks || (start->resumes && !wire_facts_are_wired(facts)))
         return refuse_or_log(start, NULL, &forbidden, failure);
     if (!start->resumes)
-        record_boot_before(lifecycle);
+        record_earlier_result(lifecycle);
     if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0 ||
         (!start->resumes && wire_or_refuse(start, &request, failure) < 0) ||
         refuse_or_log(start, NULL, &forbidden, failure) < 0)

@@ -59,8 +59,8 @@ log_made(const struct started *started, const struct request *request)
 }
 
 static int
-record_boot(const struct started *started, const struct request *request,
-            struct failure **failure)
+record_this_boot(const struct started *started, const struct request *request,
+                 struct failure **failure)
 {
     const struct lifecycle *lifecycle = started->lifecycle;
     cleanup_record_boot struct record_boot boot = {0};
@@ -112,7 +112,7 @@ record_start(const struct started *started, struct failure **failure)
         return -1;
     log_made(started, &request);
     return started->resumed ? record_resumed(started->lifecycle, failure)
-                            : record_boot(started, &request, failure);
+                            : record_this_boot(started, &request, failure);
 }
 
 /* virtlogd renames a file before it makes another one, so the seed may be missing, too. A

@@ -146,9 +146,9 @@ append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
 {
     const struct buffer *data = &piece->data;
     const bool plain = is_plain(data);
-    const char *kind = user_data_kind(data->data, data->size);
+    enum user_data_kind kind = user_data_kind(data->data, data->size);
 
-    if (strcmp(kind, "MIME") == 0) {
+    if (kind == USER_DATA_MIME) {
         buffer_append(buffer, data->data, data->size);
         buffer_append_string(buffer, "\n");
         return;
@@ -157,7 +157,7 @@ append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
                   user_data_type(data->data, data->size));
     /* cloudbase-init runs no script without a name. cloud-init numbers its scripts itself:
      * a name could be that of another. */
-    if (strcmp(kind, "Windows script") == 0)
+    if (kind == USER_DATA_WINDOWS_SCRIPT)
         buffer_printf(
             buffer, "Content-Disposition: attachment; filename=\"script-%zu\"\n", number);
     if (!plain)
@@ -178,7 +178,7 @@ static bool
 is_mistaken_for_mime(const struct buffer *data)
 {
     return user_data_mentions_mime(data->data, data->size) && !is_plain(data) &&
-           strcmp(user_data_kind(data->data, data->size), "MIME") != 0;
+           user_data_kind(data->data, data->size) != USER_DATA_MIME;
 }
 
 /* Replaces gzip by its content, if it has none, is not alone or could be misread. */
@@ -191,7 +191,7 @@ unpack(struct pieces *pieces, struct failure **failure)
         struct buffer *data = &pieces->list[i].data;
         cleanup_buffer struct buffer content = {0};
 
-        if (strcmp(user_data_kind(data->data, data->size), "gzip") != 0)
+        if (user_data_kind(data->data, data->size) != USER_DATA_GZIP)
             continue;
         if (user_data_unpack(&content, data->data, data->size, failure) < 0)
             return -1;
@@ -259,7 +259,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
 
         /* It may be a cloud-config without the header, which oVirt's engine adds. */
         if (data->size > 0 && !custom->masked &&
-            strcmp(user_data_kind(data->data, data->size), "unknown") == 0)
+            user_data_kind(data->data, data->size) == USER_DATA_UNKNOWN)
             buffer_append_string(&script, "#cloud-config\n");
         buffer_append(&script, data->data, data->size);
         add_piece(&pieces, &script, NULL);

@@ -22,9 +22,28 @@
 int user_data_check(const char *data, size_t size, bool windows,
                     struct failure **failure);
 
-/* Return: what cloud-init takes the data for, in a word or two: "cloud-config", "script";
- * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
-const char *user_data_kind(const char *data, size_t size);
+/* What cloud-init takes user-data or vendor-data for. */
+enum user_data_kind {
+    USER_DATA_NOTHING, /* only white space */
+    USER_DATA_GZIP,
+    USER_DATA_MIME,
+    USER_DATA_CLOUD_CONFIG,
+    USER_DATA_ARCHIVE,
+    USER_DATA_JSONP,
+    USER_DATA_BOOTHOOK,
+    USER_DATA_INCLUDE,
+    USER_DATA_INCLUDE_ONCE,
+    USER_DATA_PART_HANDLER,
+    USER_DATA_SCRIPT,
+    USER_DATA_TEMPLATE,       /* of jinja's; what it expands to has its own header */
+    USER_DATA_WINDOWS_SCRIPT, /* cloudbase-init's alone */
+    USER_DATA_UNKNOWN,        /* cloud-init would ignore it */
+};
+
+enum user_data_kind user_data_kind(const char *data, size_t size);
+
+/* Return: the kind in a word or two: "cloud-config", "script". */
+const char *user_data_kind_name(enum user_data_kind kind);
 
 /* Return: whether a network-config has only white space and comments. A seed has no
  * document for it, and the guest has its own default. */

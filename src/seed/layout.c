@@ -132,7 +132,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     case LAYOUT_VENDOR_DATA:
         if (user_data_check(data, size, true, failure) < 0)
             return NULL;
-        return xstrdup(user_data_kind(data, size));
+        return xstrdup(user_data_kind_name(user_data_kind(data, size)));
     case LAYOUT_VENDOR_DATA_JSON:
     case LAYOUT_NETWORK_DATA_JSON:
         json = load_json(data, size, failure);

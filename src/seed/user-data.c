@@ -72,36 +72,26 @@ user_data_unpack(struct buffer *buffer, const char *data, size_t size,
  * matches. */
 struct header {
     const char *text;
-    const char *name;
+    enum user_data_kind kind;
     const char *type; /* of a part of MIME */
-    enum {
-        KIND_CLOUD_CONFIG,
-        KIND_ARCHIVE,
-        KIND_INCLUDE,
-        KIND_FIRST_LINE, /* works only without leading white space */
-        KIND_TEMPLATE,   /* the same, and what it expands to has its own header */
-        KIND_WINDOWS,    /* cloudbase-init's alone */
-        KIND_OTHER,
-    } kind;
 };
 
 static const struct header headers[] = {
-    {"#cloud-config-archive", "cloud-config-archive", "text/cloud-config-archive",
-     KIND_ARCHIVE},
-    {"#cloud-config-jsonp", "cloud-config-jsonp", "text/cloud-config-jsonp", KIND_OTHER},
-    {"#cloud-config", "cloud-config", "text/cloud-config", KIND_CLOUD_CONFIG},
-    {"#cloud-boothook", "boothook", "text/cloud-boothook", KIND_OTHER},
-    {"#include-once", "include-once", "text/x-include-once-url", KIND_INCLUDE},
-    {"#include", "include", "text/x-include-url", KIND_INCLUDE},
-    {"#part-handler", "part-handler", "text/part-handler", KIND_OTHER},
-    {"#!", "script", "text/x-shellscript", KIND_FIRST_LINE},
-    {"## template: jinja", "jinja template", "text/jinja2", KIND_TEMPLATE},
-    {"rem cmd", "Windows script", "text/x-shellscript", KIND_WINDOWS},
-    {"#ps1_sysnative", "Windows script", "text/x-shellscript", KIND_WINDOWS},
-    {"#ps1_x86", "Windows script", "text/x-shellscript", KIND_WINDOWS},
-    {"#ps1", "Windows script", "text/x-shellscript", KIND_WINDOWS},
-    {"<powershell>", "Windows script", "text/x-shellscript", KIND_WINDOWS},
-    {"<script>", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"#cloud-config-archive", USER_DATA_ARCHIVE, "text/cloud-config-archive"},
+    {"#cloud-config-jsonp", USER_DATA_JSONP, "text/cloud-config-jsonp"},
+    {"#cloud-config", USER_DATA_CLOUD_CONFIG, "text/cloud-config"},
+    {"#cloud-boothook", USER_DATA_BOOTHOOK, "text/cloud-boothook"},
+    {"#include-once", USER_DATA_INCLUDE_ONCE, "text/x-include-once-url"},
+    {"#include", USER_DATA_INCLUDE, "text/x-include-url"},
+    {"#part-handler", USER_DATA_PART_HANDLER, "text/part-handler"},
+    {"#!", USER_DATA_SCRIPT, "text/x-shellscript"},
+    {"## template: jinja", USER_DATA_TEMPLATE, "text/jinja2"},
+    {"rem cmd", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
+    {"#ps1_sysnative", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
+    {"#ps1_x86", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
+    {"#ps1", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
+    {"<powershell>", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
+    {"<script>", USER_DATA_WINDOWS_SCRIPT, "text/x-shellscript"},
 };
 
 static bool
@@ -160,7 +150,7 @@ is_windows(const struct header *header, const char *data, size_t size)
 {
     const size_t length = strlen(header->text);
 
-    return header->kind == KIND_WINDOWS && size > length &&
+    return header->kind == USER_DATA_WINDOWS_SCRIPT && size > length &&
            memcmp(data, header->text, length) == 0 &&
            (data[length - 1] == '>' || isspace((unsigned char)data[length]));
 }
@@ -185,26 +175,50 @@ find_header(const char *data, size_t size, size_t *space)
     data += *space;
     size -= *space;
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-        if (headers[i].kind == KIND_WINDOWS ? is_windows(&headers[i], data, size)
-                                            : begins_with(data, size, headers[i].text))
+        if (headers[i].kind == USER_DATA_WINDOWS_SCRIPT
+                ? is_windows(&headers[i], data, size)
+                : begins_with(data, size, headers[i].text))
             return &headers[i];
     }
     return NULL;
 }
 
-const char *
+enum user_data_kind
 user_data_kind(const char *data, size_t size)
 {
     size_t space;
     const struct header *header = find_header(data, size, &space);
 
     if (space == size)
-        return "nothing";
+        return USER_DATA_NOTHING;
     if (gzip_is(data, size))
-        return "gzip";
+        return USER_DATA_GZIP;
     if (is_mime(data, size))
-        return "MIME";
-    return header ? header->name : "unknown";
+        return USER_DATA_MIME;
+    return header ? header->kind : USER_DATA_UNKNOWN;
+}
+
+const char *
+user_data_kind_name(enum user_data_kind kind)
+{
+    static const char *const names[] = {
+        [USER_DATA_NOTHING] = "nothing",
+        [USER_DATA_GZIP] = "gzip",
+        [USER_DATA_MIME] = "MIME",
+        [USER_DATA_CLOUD_CONFIG] = "cloud-config",
+        [USER_DATA_ARCHIVE] = "cloud-config-archive",
+        [USER_DATA_JSONP] = "cloud-config-jsonp",
+        [USER_DATA_BOOTHOOK] = "boothook",
+        [USER_DATA_INCLUDE] = "include",
+        [USER_DATA_INCLUDE_ONCE] = "include-once",
+        [USER_DATA_PART_HANDLER] = "part-handler",
+        [USER_DATA_SCRIPT] = "script",
+        [USER_DATA_TEMPLATE] = "jinja template",
+        [USER_DATA_WINDOWS_SCRIPT] = "Windows script",
+        [USER_DATA_UNKNOWN] = "unknown",
+    };
+
+    return names[kind];
 }
 
 bool
@@ -219,7 +233,7 @@ user_data_is_empty(const char *data, size_t size)
     header = find_header(data, size, &space);
     end = data + size;
     line = data + space;
-    if (header && header->kind == KIND_CLOUD_CONFIG) {
+    if (header && header->kind == USER_DATA_CLOUD_CONFIG) {
         while (line < end && *line == '#') {
             line = memchr(line, '\n', (size_t)(end - line)) ?: end;
             line += leading_space(line, (size_t)(end - line));
@@ -251,8 +265,8 @@ check_template(const char *data, size_t size, struct failure **failure)
 
     if (space == rest || line[space] == '{' ||
         (header &&
-         (header->kind == KIND_CLOUD_CONFIG || header->kind == KIND_FIRST_LINE ||
-          strcmp(header->name, "boothook") == 0)))
+         (header->kind == USER_DATA_CLOUD_CONFIG || header->kind == USER_DATA_SCRIPT ||
+          header->kind == USER_DATA_BOOTHOOK)))
         return 0;
     return failure_set(failure, FAILURE_USER_DATA,
                        "is a template without a header of its own, and would be "
@@ -383,33 +397,27 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                            "ignored\n"
                            "begin with '#cloud-config', '#!', '#include', "
                            "'#cloud-boothook', or another of cloud-init's formats");
-    switch (header->kind) {
-    case KIND_CLOUD_CONFIG:
+    if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
-    case KIND_ARCHIVE:
+    if (header->kind == USER_DATA_ARCHIVE)
         return check_archive(data, size, failure);
-    case KIND_INCLUDE:
+    if (header->kind == USER_DATA_INCLUDE || header->kind == USER_DATA_INCLUDE_ONCE)
         return check_include(data, size, failure);
-    case KIND_OTHER:
+    if (header->kind == USER_DATA_WINDOWS_SCRIPT && !windows)
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "begins with '%s', which cloudbase-init takes on a "
+                           "ConfigDrive\n"
+                           "set datasource=\"configdrive\" for Windows",
+                           header->text);
+    if (header->kind != USER_DATA_SCRIPT && header->kind != USER_DATA_TEMPLATE &&
+        header->kind != USER_DATA_WINDOWS_SCRIPT)
         return 0;
-    case KIND_WINDOWS:
-        if (!windows)
-            return failure_set(failure, FAILURE_USER_DATA,
-                               "begins with '%s', which cloudbase-init takes on a "
-                               "ConfigDrive\n"
-                               "set datasource=\"configdrive\" for Windows",
-                               header->text);
-        break;
-    case KIND_FIRST_LINE:
-    case KIND_TEMPLATE:
-        break;
-    }
     if (space > 0)
         return failure_set(failure, FAILURE_USER_DATA,
                            "has white space before '%s'\n"
                            "let it begin in the first column of the first line",
                            header->text);
-    return header->kind == KIND_TEMPLATE ? check_template(data, size, failure) : 0;
+    return header->kind == USER_DATA_TEMPLATE ? check_template(data, size, failure) : 0;
 }
 
 int

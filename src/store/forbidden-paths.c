@@ -30,7 +30,7 @@ static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
                                           VIRT_SEED_TRYDIR};
 #define NAME "/virt-seed"
 
-struct check {
+struct scan {
     int root;
     struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
     char *seed, *report, *rehearsal;          /* the domain's own */
@@ -78,7 +78,7 @@ open_beginning(int root, const char *path)
 /* Return: our directory that the opened file is or is in, NULL if there is none; `known`
  * is false if the kernel does not tell the file's path. */
 static const char *
-find_above(const struct check *check, int fd, bool *known)
+find_above(const struct scan *scan, int fd, bool *known)
 {
     char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
     struct stat status;
@@ -96,8 +96,8 @@ find_above(const struct check *check, int fd, bool *known)
         if (stat(path, &status) < 0)
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-            if (check->own[i].st_ino == status.st_ino &&
-                check->own[i].st_dev == status.st_dev)
+            if (scan->own[i].st_ino == status.st_ino &&
+                scan->own[i].st_dev == status.st_dev)
                 return directories[i];
         }
     }
@@ -123,10 +123,9 @@ has_name(const char *text)
 /* Return: whether `virt-seed try` is starting this rehearsal now: it locks a file for as
  * long. Later, anybody could define another domain with the UUID, which is public. */
 static bool
-is_rehearsal_starting(const struct check *check)
+is_rehearsal_starting(const struct scan *scan)
 {
-    cleanup_close int directory =
-        fs_open_directory_in_root(check->root, check->rehearsal);
+    cleanup_close int directory = fs_open_directory_in_root(scan->root, scan->rehearsal);
     cleanup_close int fd =
         directory < 0 ? -1 : fs_open_regular_beneath(directory, REHEARSAL_LOCK, NULL);
 
@@ -134,19 +133,19 @@ is_rehearsal_starting(const struct check *check)
 }
 
 static bool
-is_own(const struct check *check, const xmlNode *node, const char *value)
+is_own(const struct scan *scan, const xmlNode *node, const char *value)
 {
     const char *device = (const char *)node->parent->name;
-    const size_t length = strlen(check->rehearsal);
+    const size_t length = strlen(scan->rehearsal);
 
     /* A file of the directory that `virt-seed try` has made for this rehearsal. */
-    if (strncmp(value, check->rehearsal, length) == 0 && value[length] != '\0' &&
+    if (strncmp(value, scan->rehearsal, length) == 0 && value[length] != '\0' &&
         value[length] != '.' && !strchr(value + length, '/'))
-        return is_rehearsal_starting(check);
+        return is_rehearsal_starting(scan);
     if (strcmp((const char *)node->name, "source") != 0)
         return false;
-    return (strcmp(device, "disk") == 0 && strcmp(value, check->seed) == 0) ||
-           (strcmp(device, "channel") == 0 && strcmp(value, check->report) == 0);
+    return (strcmp(device, "disk") == 0 && strcmp(value, scan->seed) == 0) ||
+           (strcmp(device, "channel") == 0 && strcmp(value, scan->report) == 0);
 }
 
 /* Return: the element as people know it: the device, or the child of <domain>. */
@@ -160,7 +159,7 @@ device_of(const xmlNode *node)
 }
 
 static int
-check_value(const struct check *check, const xmlNode *node, const char *value,
+check_value(const struct scan *scan, const xmlNode *node, const char *value,
             struct failure **failure)
 {
     const xmlNode *device = device_of(node);
@@ -168,7 +167,7 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
     bool known = false;
     int fd;
 
-    if (!strchr(value, '/') || is_own(check, node, value))
+    if (!strchr(value, '/') || is_own(scan, node, value))
         return 0;
     /* Arguments for QEMU itself, which may contain several paths, or a secret. */
     if ((node->ns || strncmp(value, "json:", 5) == 0 ||
@@ -181,7 +180,7 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
     /* Nobody can open a longer path. */
     if (strlen(value) >= PATH_MAX - 1)
         return 0;
-    fd = open_beginning(check->root, value);
+    fd = open_beginning(scan->root, value);
     if (fd == -ELOOP)
         return failure_set_at(
             failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
@@ -190,7 +189,7 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
             "use the file's own path, or remove the device: virsh edit",
             (const char *)device->name, value);
     if (fd >= 0) {
-        directory = find_above(check, fd, &known);
+        directory = find_above(scan, fd, &known);
         close(fd);
     }
     /* If the kernel does not tell where it leads, the spelling decides. */
@@ -208,25 +207,25 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
 
 /* Checks the text of an attribute of the element, or its own. */
 static int
-check_text(const struct check *check, const xmlNode *node, const xmlNode *text,
+check_text(const struct scan *scan, const xmlNode *node, const xmlNode *text,
            struct failure **failure)
 {
     const char *value = xml_single_text(text);
     cleanup_free char *copy = value || !text->children ? NULL : xml_text(text);
 
     value = value ? value : copy;
-    return value ? check_value(check, node, value, failure) : 0;
+    return value ? check_value(scan, node, value, failure) : 0;
 }
 
 static int
-check_element(const struct check *check, const xmlNode *node, struct failure **failure)
+check_element(const struct scan *scan, const xmlNode *node, struct failure **failure)
 {
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
-        if (check_text(check, node, (const xmlNode *)attribute, failure) < 0)
+        if (check_text(scan, node, (const xmlNode *)attribute, failure) < 0)
             return -1;
     }
-    return xml_first_element(node) ? 0 : check_text(check, node, node, failure);
+    return xml_first_element(node) ? 0 : check_text(scan, node, node, failure);
 }
 
 /* Return: whether it is a text for people, or for other programs. */
@@ -248,18 +247,18 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
     cleanup_free char *seed = seed_path(domain->uuid);
     cleanup_free char *report = wire_report_path(domain->uuid);
     cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, domain->uuid);
-    struct check check = {
+    struct scan scan = {
         .root = root, .seed = seed, .report = report, .rehearsal = rehearsal};
 
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (fs_stat_in_root(root, directories[i], &check.own[i]) < 0)
-            check.own[i].st_ino = 0;
+        if (fs_stat_in_root(root, directories[i], &scan.own[i]) < 0)
+            scan.own[i].st_ino = 0;
     }
     for (const xmlNode *child = xml_first_element(domain->root); child;
          child = xml_next_element(child)) {
         for (const xmlNode *node = is_text(child) ? NULL : child; node;
              node = xml_next_below(node, child)) {
-            if (check_element(&check, node, failure) < 0)
+            if (check_element(&scan, node, failure) < 0)
                 return -1;
         }
     }

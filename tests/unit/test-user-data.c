@@ -224,8 +224,9 @@ has_a_word_for_each_kind(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        assert_string_equal(user_data_kind(cases[i].text, strlen(cases[i].text)),
-                            cases[i].word);
+        assert_string_equal(
+            user_data_kind_name(user_data_kind(cases[i].text, strlen(cases[i].text))),
+            cases[i].word);
 }
 
 /* What comes after "mime-version:" is not searched for ever. */
@@ -263,13 +264,13 @@ takes_the_word_of_mime_for_a_header_only_in_front(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
         assert_takes(plain[i], strlen(plain[i]));
-        assert_string_not_equal(user_data_kind(plain[i], strlen(plain[i])), "MIME");
+        assert_int_not_equal(user_data_kind(plain[i], strlen(plain[i])), USER_DATA_MIME);
     }
     for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
         assert_refuses(lost[i], FAILURE_USER_DATA);
     assert_refuses("#cloud-config\n# mime-version: 1\n- a\n", FAILURE_YAML);
     assert_takes(mime, strlen(mime));
-    assert_string_equal(user_data_kind(mime, strlen(mime)), "MIME");
+    assert_int_equal(user_data_kind(mime, strlen(mime)), USER_DATA_MIME);
 }
 
 static void
