@@ -71,6 +71,7 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
+	%D%/wire/parts.h \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \

@@ -19,7 +19,7 @@
 #include "domain/datasource.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
 /* libvirt's limits: targets of virtio-scsi, ports of an AHCI controller. */

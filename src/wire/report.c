@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 /* libvirt keeps an alias only if it begins with "ua-". */
 #define CHANNEL_ALIAS "ua-virt-seed-report"

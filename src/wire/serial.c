@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 #define DATASOURCE_PREFIX "ds="
 #define NOTE "smbios-was"

@@ -12,7 +12,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 /* --- the changes -------------------------------------------------------------------- */
 

@@ -40,7 +40,7 @@ struct wire_options {
     const struct wire_facts *facts;
 };
 
-/* Notes a change; for use by the parts of the wiring. */
+/* Notes a change. */
 void wiring_note(struct wiring *wiring, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -159,69 +159,3 @@ const char *foreign_seed_reason(const struct disk *disk);
 
 /* Return: whether the domain's machine has an IDE bus. */
 bool wire_disk_has_ide(const struct domain *domain);
-
-/* A free position for a disk on a bus. */
-struct drive_position {
-    bool addressed; /* the bus has drive addresses; else libvirt chooses the position */
-    bool new_controller;
-    struct drive_address address;
-};
-
-/*
- * Finds a free position that libvirt would not derive from a target's name, so that it
- * does not conflict with disks added later. On scsi it is on a virtio-scsi controller,
- * existing or new.
- */
-int wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
-                            struct drive_position *position, struct failure **failure);
-
-/*
- * Return: an unused target name, after all others so that libvirt keeps the order of the
- * cdroms; owned by the caller (free).
- */
-char *wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
-                            const struct drive_address *address);
-
-/* --- the parts of wire_domain() ----------------------------------------------------- */
-
-/* Adds an empty element to <devices>, after the last one of that name, or else after the
- * last `other`. Return: it. */
-xmlNode *wire_add_device(struct domain *domain, const char *name, const char *other);
-
-/* Return: the controller with the alias that virt-seed gave it, or NULL. */
-xmlNode *wire_find_controller(const struct domain *domain, const char *alias);
-
-/* Removes other tools' seeds if `options` says so; else one is an error. */
-int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
-                        struct wiring *wiring, struct failure **failure);
-
-/*
- * Adds the disk, and a controller if it needs a new one, or repairs a disk that names
- * another domain's seed, as in a clone. If the request needs no disk, removes that of an
- * earlier datasource.
- */
-int wire_disk(struct domain *domain, const struct request *request, struct wiring *wiring,
-              struct failure **failure);
-
-void wire_remove_disk(struct domain *domain, struct wiring *wiring);
-
-/* Appends our word to the user's serial; does nothing with serial="no", or if the
- * architecture has no SMBIOS. */
-int wire_serial(struct domain *domain, const struct wire_facts *facts,
-                const struct request *request, const struct wire_options *options,
-                struct wiring *wiring, struct failure **failure);
-
-/* Removes our words; with `replace`, also those that name another datasource. */
-void wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring);
-
-/* Sets the facts that are about reports. */
-void wire_report_read(struct wire_facts *facts, const struct domain *domain);
-
-/* Adds the channel, and a controller if the domain has none, or repairs a channel that
- * names another domain's report. Removes other channels into our directory, and ours if
- * the request does not want a report. Keeps the user's own channel with the port's name.
- */
-void wire_report(struct domain *domain, const struct request *request,
-                 struct wiring *wiring);
-
-void wire_remove_report(struct domain *domain, struct wiring *wiring);

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "unit.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 #define VIRTIO_SCSI "<controller type='scsi' index='0' model='virtio-scsi'/>"
 

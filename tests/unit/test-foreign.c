@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "unit.h"
-#include "wire/wire.h"
+#include "wire/parts.h"
 
 static struct disk
 make_disk(const char *device, const char *source, const char *label)
