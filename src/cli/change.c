@@ -136,7 +136,8 @@ define(const struct definition *definition, struct failure **failure)
     /* It was loaded to be changed. */
     assert(definition->text);
     if (strcmp(now, definition->text) != 0)
-        return fail_changed(definition, "while this command was running; nothing was written", failure);
+        return fail_changed(
+            definition, "while this command was running; nothing was written", failure);
     if (definition->request_alone) {
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -47,8 +47,6 @@ static bool has_terminal;
 static void
 end_editor(int number)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
-
     for (int i = 0; waitpid(editor, NULL, WNOHANG) == 0; i++) {
         if (i == OWN_MILLISECONDS) {
             kill(editor, number);
@@ -56,7 +54,7 @@ end_editor(int number)
         }
         if (i == ENDING_MILLISECONDS)
             kill(editor, SIGKILL);
-        nanosleep(&pause, NULL);
+        poll(NULL, 0, 1);
     }
     signal(SIGTTOU, SIG_IGN);
     if (has_terminal)

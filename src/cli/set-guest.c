@@ -498,14 +498,15 @@ set_add_secret(struct writing *writing, const struct option_value *value,
                struct failure **failure)
 {
     const struct secret_part *part = find_secret_part(value->text);
-    const char *secret = value->text + strcspn(value->text, "=") + 1;
+    const char *secret = part ? strchr(value->text, '=') + 1 : "";
     size_t length;
     cleanup_free char *name = NULL;
     xmlNode *node;
 
     if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
-    if (!*secret)
+    /* A value without a part was refused when the old secret was removed. */
+    if (!part || !*secret)
         return 0;
     length = strcspn(secret, "/");
     name = xstrndup(secret, length);

@@ -32,7 +32,7 @@ struct waiting_options {
 
 /* The rows of a command's options for it, whose member is `waiting`. */
 #define WAITING_ROWS                                                                     \
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "give up after SECONDS"),        \
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "give up after SECONDS"),           \
         OPTION(0, "json", NULL, waiting.json,                                            \
                "print events as JSON, one object per line")
 #define SCRUB_ROW                                                                        \

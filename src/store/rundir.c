@@ -95,8 +95,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
     cleanup_free char *order = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
     cleanup_free char *link = second_name(uuid);
-    cleanup_free char *lines =
-        xasprintf("%s\n%s", word, report ? SHIM_ORDER_REPORT : "");
+    cleanup_free char *lines = xasprintf("%s\n%s", word, report ? SHIM_ORDER_REPORT : "");
     int error = fs_link_again(rundir, seed, link);
 
     /* Readable by QEMU's user, but not owned by that user, who could change it. */

@@ -208,8 +208,10 @@ remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
     xmlNode *next;
 
     for (xmlNode *node = first_channel(domain); node; node = next) {
+        bool stays = node == keep || !is_ours(node);
+
         next = xml_next(node, "channel");
-        if (node == keep || !is_ours(node))
+        if (stays)
             continue;
         xml_remove(node);
         wiring_note(wiring, "report channel removed");

@@ -419,6 +419,7 @@ END
     read -r _ <&"${others[0]}"
     lifecycle wired.xml prepare
     run -0 virt-seed --root="$root" check --no-schema wired.xml
+    # shellcheck disable=SC2154  # coproc sets it
     kill "$others_PID"
 }
 
