@@ -15,7 +15,8 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `more` bytes after the content. Return: a pointer to that room. */
+/* Makes room for `more` bytes and a NUL after the content. Return: a pointer to that room;
+ * whoever fills it adds to `size`, and writes the NUL. */
 char *buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text);

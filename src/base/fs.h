@@ -2,8 +2,8 @@
 /*
  * Reading and writing files in places that others may control. Everything is relative to
  * a directory descriptor; the kernel resolves names from outside beneath their directory
- * (openat2(2)), and they are never joined to a path. All functions return 0 or a
- * descriptor, or -errno.
+ * (openat2(2)), and they are never joined to a path. Unless they say otherwise, functions
+ * return 0 or a descriptor, or -errno.
  */
 #pragma once
 
@@ -55,7 +55,8 @@ int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
  * caller (cleanup_closedir), or NULL with errno. */
 DIR *fs_list(int dir);
 
-/* Appends everything up to the end of file; -EFBIG if that is more than `limit` bytes. */
+/* Appends everything up to the end of file; -EFBIG, with the beginning appended, if that is
+ * more than `limit` bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 
 /* Appends the content of the file at the absolute `path` below `root`, resolved as in
@@ -94,8 +95,7 @@ struct tmpfile {
 
 /*
  * Opens `TARGET.new.XXXXXXXX` below `dir`, which must stay open as long as the tmpfile,
- * with mode 0600. If the process is killed, the file is left over until the same target
- * is written again.
+ * with mode 0600. If the process is killed, the file is left over (store/leftovers.h).
  * Return: 0 or -errno.
  */
 int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);

@@ -37,7 +37,7 @@
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
 
-/* An image that `inspect` reads: bytes, files, directories within each other, and blocks
+/* An image that is read: bytes, files, directories within each other, and blocks
  * of its tree. Seeds have only a few of each. The last also bounds libisofs's
  * recursion. */
 #define LIMIT_IMAGE (64 * MIB)
@@ -102,7 +102,7 @@
  * (drivers/firmware/dmi-id.c). */
 #define LIMIT_SERIAL 4094
 
-/* Options of one `virt-seed set`. */
+/* Options of one command that can be given several times. */
 #define LIMIT_SETTINGS 1024
 
 /* Bytes of a report that the emulator shim writes instead of virtlogd. A boot takes about

@@ -93,7 +93,7 @@ fclose_pointer(FILE **file)
 }
 
 #define cleanup_free __attribute__((cleanup(free_pointer)))
-/* For descriptors; -1 means none, so initialize with -1. */
+/* For descriptors; a negative number, such as -errno, means none. */
 #define cleanup_close __attribute__((cleanup(close_pointer)))
 #define cleanup_closedir __attribute__((cleanup(closedir_pointer)))
 #define cleanup_fclose __attribute__((cleanup(fclose_pointer)))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: `check` goes through the same stages as the hook at a cold boot, but
- * records a failure as a finding and goes on to the next stage. These errors would make
- * the hook refuse the start. The warnings cover what would surprise the user; each subject
- * has a file with its rules.
+ * records a failure as a finding and goes on, unless the request itself cannot be read.
+ * These errors would make the hook refuse the start. The warnings cover what would surprise
+ * the user, by subject.
  *
  * An error is identified by its failure code (base/failure.h), a warning by the list
- * below. Both are stable, and virt-seed-check(7) explains each.
+ * below, or, if the caller may not read a secret, by a failure code. Both are stable, and virt-seed-check(7) explains each.
  */
 #pragma once
 

@@ -124,11 +124,11 @@ define(const struct definition *definition, struct failure **failure)
     size_t size;
 
     if (domain_read(&written, definition->doc, failure) < 0)
-        return -1;
+        return DEFINITION_FAILED;
     text = definition->request_alone ? request_format(request_find(&written))
                                      : xml_format(definition->doc, &size, failure);
     if (!text)
-        return -1;
+        return DEFINITION_FAILED;
     now = virDomainGetXMLDesc(definition->libvirt,
                               VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
@@ -141,14 +141,12 @@ define(const struct definition *definition, struct failure **failure)
     if (definition->request_alone) {
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
-            return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
-                                name);
+            return libvirt_fail(failure, "libvirt rejected the metadata of '%s'", name);
     } else {
         virDomainPtr defined = virDomainDefineXMLFlags(definition->connection, text, 0);
 
         if (!defined)
-            return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
-                                name);
+            return libvirt_fail(failure, "libvirt rejected the definition of '%s'", name);
         virDomainFree(defined);
     }
     return check_written(definition, &written, failure);

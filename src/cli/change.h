@@ -10,7 +10,8 @@
 #include "cli/definition.h"
 #include "wire/wire.h"
 
-/* The options of the commands that change it: `set`, `wire` and `unset`. */
+/* The options of the commands that change it: `set`, `wire` and `unset`; `edit` and
+ * `import` set some of them. */
 struct change_options {
     const char *output; /* where the XML goes instead, or NULL */
     bool in_place;

@@ -235,8 +235,8 @@ const struct command cmd_import = {
         "JSON, with a VirtualMachine or VirtualMachineInstance, and the Secrets it refers\n"
         "to. ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
         "seed: an image, or a domain's XML with another tool's seed as a disk.\n"
-        "Without a kind, it is told by the content. Unsupported fields are rejected,\n"
-        "never dropped.\n",
+        "Without a kind, virt-seed guesses it from the content. Unsupported fields are\n"
+        "rejected, never dropped.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

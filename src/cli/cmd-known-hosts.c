@@ -140,7 +140,7 @@ const struct command cmd_known_hosts = {
         "\n"
         "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"
         "\n"
-        "Everybody may see keys of ssh-host-keys=\"generate\", after the first start;\n"
+        "After the first start, any user can see keys of ssh-host-keys=\"generate\";\n"
         "those of <ssh-host-keys secret=...> need access to the secret.\n",
     .options = rows,
     .options_size = sizeof(struct options),

@@ -437,8 +437,8 @@ const struct command cmd_status = {
     .help =
         "Prints a table of the domains that you name, or of all domains: whether they\n"
         "run, are wired and have a seed, the guest's instance-id, and how far cloud-init\n"
-        "is or how it ended. '-' means nothing, and '?' something that you may not read,\n"
-        "which a warning explains.\n",
+        "is or how it ended. '-' means none, and '?' that you may not read it, which a\n"
+        "warning explains.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

@@ -30,7 +30,7 @@ enum outcome {
 /* What a new seed means for the guest. */
 static const char *const consequences[] = {
     [OUTCOME_SAME_INSTANCE] =
-        "It is the same instance: when the guest is rebooted, cloud-init reads it, and does again what it does at every boot",
+        "The instance is the same: at the guest's next reboot, cloud-init reads the new seed, but repeats only what it does at every boot",
     [OUTCOME_NEW_INSTANCE] =
         "It is another instance: when the guest is rebooted, cloud-init sets it up again",
     [OUTCOME_KEPT] =

@@ -279,9 +279,10 @@ follow_run(struct waiting *waiting, struct failure **failure)
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
         if (waiting->lost && !waiting->over)
-            return failure_set(failure, FAILURE_LIBVIRT_MISSING,
-                               "libvirt's daemon has closed the connection\n"
-                               "wait again when it is back; the reports go on meanwhile");
+            return failure_set(
+                failure, FAILURE_LIBVIRT_MISSING,
+                "libvirt's daemon has closed the connection\n"
+                "wait again when it is back; guests go on reporting meanwhile");
     }
     return 0;
 }

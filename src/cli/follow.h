@@ -32,7 +32,7 @@ void waiting_on_report(struct waited *waited);
 /* `detail` is libvirt's virDomainEventStartedDetailType. */
 void waiting_on_start(struct waited *waited, int detail);
 
-/* The same, and its report was looked for. */
+/* After waiting_on_start(), when the domain runs and its report was looked for. */
 void waiting_on_run(struct waited *waited);
 
 /* `detail` is libvirt's virDomainEventStoppedDetailType. */

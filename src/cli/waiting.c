@@ -126,7 +126,7 @@ finish_unbegun(struct waited *waited)
         failure_hint(&failure,
                      "libvirt still starts it: see /var/log/libvirt/qemu/%s.log", name);
     else
-        failure_hint(&failure, "--next waits for another boot than the last one");
+        failure_hint(&failure, "--next ignores the last boot and waits for a new one");
     finish(waited, "timeout", STATUS_TIMEOUT, NULL, failure);
 }
 
@@ -458,7 +458,7 @@ waiting_open(struct waiting *waiting, const struct context *context,
     if (waiting->milliseconds >= 0)
         process_limit_time(
             (unsigned int)waiting->milliseconds / 1000 + GRACE_SECONDS,
-            "virt-seed: error: the time is over, and libvirt's daemon does not answer\n"
+            "virt-seed: error: timed out, and libvirt's daemon does not respond\n"
             "virt-seed: hint: see whether it answers others: virsh list\n",
             &status);
     return follow_open(waiting, failure);

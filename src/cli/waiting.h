@@ -20,10 +20,10 @@
 #include "store/report-file.h"
 
 struct waiting_options {
-    const char
-        *timeout; /* in seconds, as the user wrote it; NULL for as long as it takes */
-    bool next;    /* a boot that is complete does not count */
-    bool scrub;   /* replace the seed of a guest that is done */
+    /* In seconds, as the user wrote it; NULL for as long as it takes. */
+    const char *timeout;
+    bool next;  /* a boot that is complete does not count */
+    bool scrub; /* replace the seed of a guest that is done */
     bool json;
     bool no_wait; /* the caller ends it as soon as the domain runs */
     /* Where the guest's own logs can be read; NULL: in the guest. */
@@ -46,7 +46,7 @@ struct waiting {
     struct waited **list;
     size_t count;
     int milliseconds; /* of the timeout, or -1 */
-    bool over;        /* for every domain */
+    bool over;        /* for every domain, or nobody reads the output */
     int signal;       /* that has ended it, or 0 */
     /* follow.c's own: */
     virConnectPtr connection;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The datasources that a request can choose: a row for each, with everything in which they
- * differ. Whatever depends on the datasource reads its row. seed/ makes the documents, by
+ * differ. What depends on the datasource reads its row. seed/ makes the documents, by
  * the layout of the row's label (seed/seed.h).
  */
 #pragma once

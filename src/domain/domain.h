@@ -55,11 +55,12 @@ struct domain {
 
 /*
  * Reads the document, which must outlive the domain.
- * Return: 0, or -1 if it is not the XML of a QEMU domain.
+ * Return: 0, or -1 if it is not the XML of a QEMU domain, has no name, a UUID that is none,
+ * or too many devices.
  */
 int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
 
-/* For the hook: a domain that libvirt starts has a UUID. */
+/* Fails if it has no UUID, which XML that was not defined yet may lack. */
 int domain_require_uuid(const struct domain *domain, struct failure **failure);
 
 /* Return: whether the text is in the id of the guest's system that libosinfo's element in

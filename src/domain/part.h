@@ -40,9 +40,10 @@ struct part_entry {
 struct part {
     enum part_kind kind;
     enum part_origin origin;
-    char *element;      /* its name: "user-data" */
-    char *name;         /* of the file or the secret, else NULL */
-    char *key;          /* in the secret, if the user named one, else NULL */
+    char *element; /* its name: "user-data" */
+    char *name;    /* of the file or the secret, else NULL */
+    char *
+        key; /* in the secret: the user's, or the default one that was found or tried; else NULL */
     int line;           /* of the element in the domain's XML */
     struct buffer data; /* of a file or secret: empty until the store has read it */
     struct part_entry *entries; /* instead of data, if part_is_whole_secret() */
@@ -72,7 +73,8 @@ bool part_is_reference(const xmlNode *node);
 struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
                        bool base64, struct failure **failure);
 
-/* Adds a file that the host's configuration sets, before all others; `setting` is its
+/* Adds what the host's configuration sets, before all others: a file, unless the caller
+ * makes it inline; `setting` is its
  * name in the file `configuration`. */
 struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
                                const char *setting, const char *file,

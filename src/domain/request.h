@@ -74,8 +74,9 @@ int request_read(struct request *request, const struct domain *domain,
  * is used unchanged. */
 bool request_wants_report(const struct request *request);
 
-/* Removes all elements except the identity, which is the instance-id and the host name,
- * and all parts. The members that attributes set stay. */
+/* Keeps only the identity, which is the instance-id and the host name: removes all other
+ * elements, all parts (also the host keys that an attribute asks for) and the payload. The
+ * members that attributes set stay. */
 void request_keep_identity(struct request *request);
 
 /* Return: the <cloud-init> element, or NULL. */

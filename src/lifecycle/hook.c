@@ -127,8 +127,8 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS_END_GUEST)
         return EXIT_SUCCESS;
-    fputs("virt-seed: error: the guest was ended, because it or another one got into "
-          "virt-seed's files while it started\n"
+    fputs("virt-seed: error: the guest was ended, because it or another guest "
+          "wrote to virt-seed's files while it started\n"
           "virt-seed: hint: the journal says more: journalctl -t virt-seed\n",
           stderr);
     return STATUS_END_GUEST;

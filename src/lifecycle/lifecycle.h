@@ -28,14 +28,16 @@ struct lifecycle {
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
  * seed that was asked for; a resumed start only if its seed cannot be made, it would get
- * another domain's seed or report, or a path forbids it. */
+ * another domain's seed or report, a path forbids it, or others may write to the run-time
+ * directory or the reports'. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
 /* started: the guest runs with the seed that prepare made; records that. A failure ends
  * the guest: it has another seed, or a device that leads into our directories. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
-/* restore, migrate: notes that the next prepare resumes a guest. Never fails. */
+/* restore, migrate (prepare.c): notes that the next prepare resumes a guest. Never
+ * fails. */
 int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
 /* release: removes what prepare made. */

@@ -40,7 +40,7 @@ static volatile sig_atomic_t status_of_failure = EXIT_FAILURE;
 
 #define SECONDS DECIMAL(LIMIT_HOOK_SECONDS)
 static const char too_late[] =
-    "virt-seed: error: making the seed took more than " SECONDS " seconds\n"
+    "virt-seed: error: the hook took more than " SECONDS " seconds\n"
     "virt-seed: hint: look for a file system that does not respond, or a very large "
     "domain XML\n";
 

@@ -2,8 +2,8 @@
 /*
  * How it works: a cold boot gets its seed or is refused, so that no guest ever boots for
  * the first time without what was asked for. A start that resumes a guest (the restore or
- * migrate operation before it left a mark) is not refused because of its wiring or what
- * `check` would find: the guest read its seed long ago, and its saved state would be
+ * migrate operation before it left a mark) is not refused because of its wiring or the
+ * content of its documents: the guest read its seed long ago, and its saved state would be
  * lost. It gets the seed that its saved XML asks for, byte for byte the same as the one
  * it was saved with unless its files or secrets have changed; without that, it would not
  * find its disk. The host key that was made at the guest's first boot is never made

@@ -47,7 +47,8 @@ log_made(const struct started *started, const struct request *request)
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
     const struct config *config = started->lifecycle->config;
-    bool is_public = !config->vendor_data.value;
+    bool is_public = !config->vendor_data.value && !config->default_keys.value &&
+                     !config->default_user.value;
 
     for (size_t i = 0; i < request->parts.count; i++)
         is_public = is_public && request->parts.list[i]->origin == PART_INLINE;
@@ -120,11 +121,11 @@ record_start(const struct started *started, struct failure **failure)
 static int
 check_seed(const struct started *started, struct failure **failure)
 {
-    bool changed = started->seed < 0 ? started->seed == -ENOENT && started->facts->disk
-                                     : started->storage->has_image &&
-                                           !image_is_as_published(&started->status);
+    const bool is_missing = started->seed == -ENOENT && started->facts->disk;
+    const bool is_rewritten = started->seed >= 0 && started->storage->has_image &&
+                              !image_is_as_published(&started->status);
 
-    if (!changed || started->resumed)
+    if (started->resumed || (!is_missing && !is_rewritten))
         return 0;
     return failure_set(
         failure, FAILURE_FORBIDDEN_PATH,

@@ -18,9 +18,11 @@
 #include "seed/content.h"
 #include "seed/writers.h"
 
-/* The user's, the custom script, the generated one; the domain's own vendor-data, the
- * host's, its default user, how to cache, the new machine-id, the reporter. */
-#define PIECES_MAX (LIMIT_USER_DATA + 5)
+/* Of user-data: the user's, the custom script, the generated one. Vendor-data has at most
+ * six: the domain's own, the host's, its default user, how to cache, the new machine-id,
+ * the reporter. */
+#define PIECES_MAX (LIMIT_USER_DATA + 2)
+static_assert(PIECES_MAX >= 6, "room for vendor-data");
 
 /* Adds missing keys and appends to lists, but replaces nothing. There is no "str()",
  * because cloud-init's merger of strings would replace a string with a value of another

@@ -81,6 +81,7 @@ read_identity(const struct layout_document *document, const char *data, size_t s
     if (document->role == LAYOUT_META_DATA) {
         if (yaml_read(&yaml, data ? data : "", size, YAML_ONE_MAPPING, failure) < 0)
             return -1;
+        /* NoCloud uses the request's unchanged. */
         identity->instance_id = copy_scalar(&yaml, "instance-id");
         identity->request_id = copy_scalar(&yaml, "instance-id");
         identity->hostname = copy_scalar(&yaml, "local-hostname");

@@ -260,12 +260,12 @@ fail_taken(const char *device, const char *bus, struct failure **failure)
     if (bus)
         failure_set(
             failure, FAILURE_BUS,
-            "slot 0x%x of '%s', which virt-seed-qemu needs for the seed, has '%s'",
+            "slot 0x%x of '%s', which virt-seed-qemu needs for the seed, is taken by '%s'",
             CONTROLLERS_PCI_SLOT, bus, name);
     else
         failure_set(failure, FAILURE_BUS,
                     "device number " SCSI_CCW_NUMBER " or " SERIAL_CCW_NUMBER
-                    ", which virt-seed-qemu needs for the seed, has '%s'",
+                    ", which virt-seed-qemu needs for the seed, is taken by '%s'",
                     name);
     failure_hint(failure, "give that device another <address>; or set QEMU itself as the "
                           "<emulator>, and run 'virt-seed wire'");

@@ -20,14 +20,15 @@ struct host_default {
 struct config {
     char **files; /* those that were read, in their order, as host_default.file */
     size_t file_count;
-    bool autowire;     /* wire a refused domain at once */
+    bool autowire;     /* wire a refused domain once its start has ended */
     bool warn_unwired; /* unwired = warn: start without a seed */
     char **file_directories;
     size_t file_directory_count;
     struct host_default vendor_data;  /* a file in those directories, for every domain */
     struct host_default default_keys; /* such a file, for domains without ssh keys */
     struct host_default default_user; /* a name, for domains that name no default user */
-    /* The name of a row in domain/datasource.h, for domains that are wired and choose none. */
+    /* The name of a row in domain/datasource.h, written when a domain that chooses
+     * none is wired. */
     struct host_default default_datasource;
     char *imds_address; /* where guests find the metadata server; NULL if mistakes in the
                            file leave it unknown */

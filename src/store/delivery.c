@@ -5,7 +5,8 @@
 #include "store/delivery.h"
 #include "store/report-file.h"
 
-/* The first one that is for a domain, or wired in it, counts. */
+/* The first one that is for a domain, or wired in it, counts. The server and the drive
+ * together are for all requests. */
 static const struct delivery *const deliveries[] = {
     &delivery_imds,
     &delivery_shim,

@@ -9,7 +9,7 @@
  * asked without its XML, and the seed's file tells. So drive and shim share a storage,
  * which each row points to.
  *
- * Everything that happens to a seed after it is made goes through the row: the hook
+ * What happens to a domain's seed after it is made goes through the row: the hook
  * publishes it, `update` and `wait --scrub` replace it in a running guest, `check` asks
  * whether the host can deliver it. Removing it, and reading it back, is the storage's.
  */

@@ -184,7 +184,7 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
     if (fd == -ELOOP)
         return failure_set_at(
             failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
-            "<%s> names '%.512s', which goes through a link of /proc, or in a circle; a "
+            "<%s> names '%.512s', which goes through a link of /proc or a loop of links; a "
             "process can make such a link lead elsewhere at any moment\n"
             "use the file's own path, or remove the device: virsh edit",
             (const char *)device->name, value);

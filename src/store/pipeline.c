@@ -102,7 +102,7 @@ read_secret(struct part *part, int root, const struct domain *domain,
 
     if (part_is_whole_secret(part))
         return secret_read_all(root, domain, part->name, take_key, part, failure);
-    if (!part->key && part->kind <= PART_NETWORK_CONFIG)
+    if (!part->key && part->kind < ARRAY_SIZE(default_keys))
         keys = default_keys[part->kind];
     if (secret_read(root, domain, part->name, keys, &part->data, &found, failure) < 0) {
         if (!part->key)

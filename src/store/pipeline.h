@@ -2,7 +2,7 @@
 /*
  * The way from a domain to its seed: read the request, read its files and secrets on this
  * host, and check the content as the guest would read it. Then seed_make() makes the
- * seed. The hook and the commands differ only in the policy.
+ * seed. The hook and the commands that make a seed differ only in the policy.
  */
 #pragma once
 
@@ -32,8 +32,9 @@ struct pipeline {
     int root; /* the host's "/" */
     const struct config *config;
 
-    bool hides;              /* with PIPELINE_MASK */
-    struct failure **denied; /* also: gets the first secret that may not be read */
+    bool hides; /* with PIPELINE_MASK */
+    struct failure *
+        *denied; /* also, not NULL: gets the first secret that may not be read */
 
     /* For PIPELINE_COLLECT; takes over the failure. */
     void (*found)(void *data, struct failure **failure);

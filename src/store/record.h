@@ -12,7 +12,8 @@
  * it writes, are kept: those of a record as long as it exists, those of a boot or a
  * result until the next one. So they survive a downgrade and an upgrade.
  *
- * The file's modification time is when the domain last started or ended.
+ * The file's modification time is when the domain last started or ended, or a command last
+ * changed its seed or its record.
  */
 #pragma once
 

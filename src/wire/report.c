@@ -24,7 +24,7 @@ wire_report_path(const char *uuid)
  * owned by the caller (free); else NULL. A path with ".." after the directory counts as
  * in it. */
 static char *
-path_of(const xmlNode *node, const char *attribute)
+path_in_reports(const xmlNode *node, const char *attribute)
 {
     static const char directory[] = VIRT_SEED_REPORTDIR "/";
     cleanup_free char *path = xml_attribute(node, attribute);
@@ -48,14 +48,14 @@ path_of(const xmlNode *node, const char *attribute)
 /* Return: whether the element names a file in our directory that the domain may not use.
  * It may use its own report, and that only for a channel. */
 static bool
-has_of_another(const xmlNode *node, const char *own)
+names_foreign_report(const xmlNode *node, const char *own)
 {
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
 
         if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
-            cleanup_free char *path = path_of(node, name);
+            cleanup_free char *path = path_in_reports(node, name);
 
             if (path &&
                 !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
@@ -69,12 +69,12 @@ has_of_another(const xmlNode *node, const char *own)
 /* Return: the first such element, or NULL. It may be of any device, since QEMU opens logs
  * and disks as well. */
 static const xmlNode *
-find_of_another(const struct domain *domain, const char *own)
+find_foreign_report(const struct domain *domain, const char *own)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
     const xmlNode *node = devices ? xml_next_below(devices, devices) : NULL;
 
-    while (node && !has_of_another(node, own))
+    while (node && !names_foreign_report(node, own))
         node = xml_next_below(node, devices);
     return node;
 }
@@ -83,7 +83,7 @@ int
 wire_report_check(const struct domain *domain, struct failure **failure)
 {
     cleanup_free char *own = wire_report_path(domain->uuid);
-    const xmlNode *device = find_of_another(domain, own);
+    const xmlNode *device = find_foreign_report(domain, own);
 
     if (!device)
         return 0;
@@ -108,7 +108,7 @@ static bool
 is_ours(const xmlNode *channel)
 {
     const xmlNode *source = xml_child(channel, "source");
-    cleanup_free char *path = source ? path_of(source, "path") : NULL;
+    cleanup_free char *path = source ? path_in_reports(source, "path") : NULL;
 
     return path;
 }
@@ -144,7 +144,7 @@ wire_report_read(struct wire_facts *facts, const struct domain *domain)
 
     facts->reports = source && xml_attribute_is(source, "path", own) &&
                      xml_attribute_is(source, "append", "on");
-    facts->report_of_another = find_of_another(domain, own);
+    facts->report_of_another = find_foreign_report(domain, own);
 }
 
 /* --- adding ----------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ controller_is_used(const struct domain *domain)
 
 /* Removes our channels except `keep`; all of them if it is NULL. */
 static void
-remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
+remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {
     xmlNode *next;
 
@@ -230,7 +230,7 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
         wire_remove_report(domain, wiring);
         return;
     }
-    remove_but(domain, ours, wiring);
+    remove_channels_except(domain, ours, wiring);
     if (!ours) {
         if (!user_port)
             add(domain, own, wiring);
@@ -238,7 +238,7 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
     }
     source = xml_child(ours, "source");
     if (!xml_attribute_is(source, "path", own)) {
-        cleanup_free char *path = path_of(source, "path");
+        cleanup_free char *path = path_in_reports(source, "path");
 
         xml_set_attribute(source, "path", own);
         wiring_note(wiring, path && strcmp(path, own) == 0
@@ -258,7 +258,7 @@ wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *controller;
 
-    remove_but(domain, NULL, wiring);
+    remove_channels_except(domain, NULL, wiring);
     controller = wire_find_controller(domain, CONTROLLER_ALIAS);
     if (!controller || controller_is_used(domain))
         return;

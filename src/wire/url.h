@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The URL from which a guest without a seed disk fetches its seed, in a word of the
- * SMBIOS serial. Only this file knows the word's form.
+ * SMBIOS serial. Only this file reads and writes the word; the hook searches for how it
+ * begins.
  *
  *   ds=nocloud;dsmode=net;s=http://ADDRESS[:PORT]/UUID/TOKEN/
  *

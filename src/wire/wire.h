@@ -53,9 +53,10 @@ void wiring_clear(struct wiring *wiring);
 #define cleanup_wiring __attribute__((cleanup(wiring_clear)))
 
 /*
- * Adds the missing parts of the wiring to the domain's document, and changes nothing
- * else; if the domain is wired already, `wiring` is empty. If the emulator is the shim,
- * removes any wiring. Afterwards the domain's name, UUID and document are still valid,
+ * Adds the missing parts of the wiring to the domain's document, and repairs those that a
+ * clone or a change of the request has left; with `replace`, removes another tool's seed.
+ * Nothing else changes; if the domain is wired already, `wiring` is empty. If the emulator
+ * is the shim, removes any wiring. Afterwards the domain's name, UUID and document are still valid,
  * but its disks are not, since their nodes may have been freed.
  */
 int wire_domain(struct domain *domain, const struct request *request,

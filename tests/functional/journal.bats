@@ -116,9 +116,14 @@ END
     [[ $(journal_field MESSAGE) == *'seed made' ]]
     run ! grep DIGEST entries
     # Or with what the host adds.
-    echo 'vendor-data = script' >"$root$confdir/virt-seed.conf"
-    start wired.xml
-    run ! grep DIGEST entries
+    ssh-keygen -q -t ed25519 -N '' -f key
+    cp key.pub "$root$confdir/files/key"
+    for setting in 'vendor-data = script' 'default-ssh-keys = key' 'default-user = admin'; do
+        echo "$setting" >"$root$confdir/virt-seed.conf"
+        start wired.xml
+        [[ $(journal_field MESSAGE) == *'seed made' ]]
+        run ! grep DIGEST entries
+    done
 }
 
 @test "a name can neither forge a field nor control a terminal" {

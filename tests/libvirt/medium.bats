@@ -80,7 +80,7 @@ document() {
     [[ $(document meta-data) = *'"old"'* ]]
 
     run -0 virt_seed update web1
-    [[ $output = *'It is the same instance'* ]]
+    [[ $output = *'The instance is the same'* ]]
     assert_medium_in
     [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
 
@@ -236,6 +236,6 @@ document() {
     attributes='datasource="configdrive"' start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --hostname=new
     run -0 virt_seed update web1
-    [[ $output = *'It is the same instance'* ]]
+    [[ $output = *'The instance is the same'* ]]
     assert_medium_in
 }

@@ -101,7 +101,7 @@ fetch() {
     [[ $(document meta-data) = *'"old"'* ]]
 
     run -0 virt_seed update web1
-    [[ $output = *'has the new seed at its URL. It is the same instance'* ]]
+    [[ $output = *'has the new seed at its URL. The instance is the same'* ]]
     assert_published
     [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
     [[ $(document openstack/latest/meta_data.json) = *'"new"'* ]]
@@ -164,7 +164,7 @@ fetch() {
         >nic.xml
     lab_virsh attach-device web1 nic.xml --live
     run -0 virt_seed update web1
-    [[ $output = *'has the new seed at its URL. It is the same instance'* ]]
+    [[ $output = *'has the new seed at its URL. The instance is the same'* ]]
     [[ $(access) = *'52:54:00:00:00:99 user' ]]
     run -0 virt_seed update web1
     [[ $output = *'at its URL already' ]]

@@ -84,7 +84,7 @@ definition() {
         wait "$waiting" || status=$?
         cat log
         [[ $status -eq 1 ]]
-        grep -q "error: somebody else changed the definition of 'web1' meanwhile" log
+        grep -q "error: somebody else changed the definition of 'web1' while this command was running" log
         grep -q '^virt-seed: hint: ' log
         run -0 definition
         [[ $output = *"changed while $first"* && $output != *C.UTF-8* ]]

@@ -333,7 +333,7 @@ put_data_elsewhere() {
     remember
     begin_trying
     run -1 virt_seed try web1
-    [[ $output = *"there is a domain 'web1-try' already"* ]]
+    [[ $output = *"domain 'web1-try' already exists"* ]]
     report_say "$uuid" "$ended"
     end_trying 0
     assert_untouched

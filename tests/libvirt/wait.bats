@@ -120,12 +120,12 @@ to_daemon() {
     to_daemon STOP
     run -124 lab_run timeout --signal=KILL 100 "$builddir/virt-seed" wait --timeout=1 web1
     to_daemon CONT
-    [[ $output = *"error: the time is over, and libvirt's daemon does not answer"*'hint: '* ]]
+    [[ $output = *"error: timed out, and libvirt's daemon does not respond"*'hint: '* ]]
     begin_waiting --timeout=20 web1
     to_daemon STOP
     end_waiting 124
     to_daemon CONT
-    [[ $stderr = *"error: the time is over, and libvirt's daemon does not answer"* ]]
+    [[ $stderr = *"error: timed out, and libvirt's daemon does not respond"* ]]
 }
 
 @test "Ctrl-C ends it though libvirt's daemon hangs" {

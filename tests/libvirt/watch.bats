@@ -156,7 +156,7 @@ latencies() {
     lab_run sh -c 'mount --bind /etc/libvirt/qemu /etc/libvirt/qemu &&
         mount -o remount,bind,ro /etc/libvirt/qemu'
     begin_watch
-    wait_until 10 grep -q "domain 'web1' was not wired: libvirt did not take the definition" "$log"
+    wait_until 10 grep -q "domain 'web1' was not wired: libvirt rejected the definition" "$log"
     end_watch 0
     lab_run umount /etc/libvirt/qemu
     [[ $(lab_daemon_log | tail -n "+$((tries + 1))" | grep -c 'Read-only file system') -eq 1 ]]
