@@ -29,6 +29,8 @@ static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
                                           VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR,
                                           VIRT_SEED_TRYDIR};
 #define NAME "/virt-seed"
+/* As the kernel (MAXSYMLINKS). */
+#define MAX_LINKS 40
 
 struct scan {
     int root;
@@ -48,19 +50,25 @@ may_be_cut(int error)
 
 /*
  * Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. Return: a descriptor (O_PATH), or -errno; -EACCES if more of
- * it may exist; -ELOOP if there is a link of /proc on the way, such as /proc/PID/cwd, or
- * may be once there is such a process.
+ * relative path begins there. A link that leads nowhere yet, or where we may not look, is
+ * followed by its text, through at most so many. `all` is false if more of the path may
+ * exist. Return: a descriptor (O_PATH), or -errno; -ELOOP if there is a link of /proc on
+ * the way, such as /proc/PID/cwd, or may be once there is such a process.
  */
 static int
-open_beginning(int root, const char *path)
+open_beginning(int root, const char *path, int links, bool *all)
 {
     cleanup_free char *beginning = xasprintf("/%s", path);
     const int whole = fs_open_in_root(root, beginning);
     cleanup_close int fd = whole;
+    cleanup_free char *name = NULL;
+    cleanup_free char *other = NULL;
     size_t length = strlen(beginning);
+    char target[PATH_MAX];
     struct statfs status;
+    ssize_t size;
 
+    *all = whole != -EACCES;
     while (may_be_cut(fd) && length > 1) {
         while (length > 1 && beginning[length - 1] == '/')
             length--;
@@ -72,7 +80,18 @@ open_beginning(int root, const char *path)
     if (whole < 0 && fd >= 0 && fstatfs(fd, &status) == 0 &&
         status.f_type == PROC_SUPER_MAGIC)
         return -ELOOP;
-    return whole == -EACCES ? whole : steal_fd(fd);
+    if (whole >= 0 || fd < 0)
+        return steal_fd(fd);
+    path += length - 1;
+    path += strspn(path, "/");
+    name = xstrndup(path, strcspn(path, "/"));
+    size = *name ? readlinkat(fd, name, target, sizeof(target) - 1) : -1;
+    if (size <= 0)
+        return steal_fd(fd);
+    target[size] = '\0';
+    other =
+        xasprintf("%s%s%s", *target == '/' ? "" : beginning, target, path + strlen(name));
+    return links == 0 ? -ELOOP : open_beginning(root, other, links - 1, all);
 }
 
 /* Return: our directory that the opened file is or is in, NULL if there is none; `known`
@@ -164,7 +183,7 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
 {
     const xmlNode *device = device_of(node);
     const char *directory = NULL;
-    bool known = false;
+    bool all = false, known = false;
     int fd;
 
     if (!strchr(value, '/') || is_own(scan, node, value))
@@ -180,7 +199,7 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
     /* Nobody can open a longer path. */
     if (strlen(value) >= PATH_MAX - 1)
         return 0;
-    fd = open_beginning(scan->root, value);
+    fd = open_beginning(scan->root, value, MAX_LINKS, &all);
     if (fd == -ELOOP)
         return failure_set_at(
             failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
@@ -192,8 +211,8 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
         directory = find_above(scan, fd, &known);
         close(fd);
     }
-    /* If the kernel does not tell where it leads, the spelling decides. */
-    if (!directory && !known && has_name(value))
+    /* If the kernel does not tell where all of it leads, the spelling counts, too. */
+    if (!directory && !(known && all) && has_name(value))
         directory = "a directory of virt-seed's";
     if (!directory)
         return 0;

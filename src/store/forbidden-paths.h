@@ -18,9 +18,9 @@
  * wiring does, and, in a rehearsal, the files of its own directory. <metadata>, <title> and
  * <description> are not looked at.
  *
- * Paths are resolved below `root`, so neither links nor ".." hide where they lead. Not
- * found: a link to a file that does not exist yet, a directory above ours, and what an
- * argument for QEMU itself leads to, if it does not have virt-seed's name in it.
+ * Paths are resolved below `root`, so neither links nor ".." hide where they lead, or would
+ * lead once it exists. Not found: a directory above ours, and what an argument for QEMU
+ * itself leads to, if it does not have virt-seed's name in it.
  */
 int forbidden_paths_check(int root, const struct domain *domain,
                           struct failure **failure);

@@ -2,7 +2,9 @@
 /* Paths that a definition may not contain: store/forbidden-paths.h. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
@@ -170,6 +172,36 @@ forbids_links_of_proc(void **state)
     close_pointer(&root);
 }
 
+/* A link may lead to what is there only when libvirt opens it. */
+static void
+follows_a_link_that_leads_nowhere_yet(void **state)
+{
+    char directory[] = "/tmp/forbidden-paths.XXXXXX";
+    cleanup_close int top = fs_open_root("/");
+    cleanup_free char *link = NULL;
+    cleanup_free char *path = NULL;
+    int root = make_host(state);
+
+    unit_make_link(root, "absolute", VIRT_SEED_CONFDIR "/none/allow");
+    unit_make_link(root, "relative", &(VIRT_SEED_CONFDIR "/none")[1]);
+    unit_make_link(root, "twice", "relative");
+    unit_make_link(root, "loop", "loop");
+    unit_make_link(root, "elsewhere", "none/yet");
+    assert_forbidden(root, CHANNEL, "/absolute");
+    assert_forbidden(root, CHANNEL, "/relative/allow");
+    assert_forbidden(root, CHANNEL, "/twice/allow");
+    assert_forbidden(root, CHANNEL, "/loop/allow");
+    assert_allowed(root, CHANNEL, "/elsewhere/allow");
+
+    assert_non_null(mkdtemp(directory));
+    link = xasprintf("%s/link", directory);
+    path = xasprintf("%s/none/yet", link);
+    assert_int_equal(symlink("/proc/4194305/cwd", link), 0);
+    assert_forbidden(top, CHANNEL, path);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 /* As a security module may keep the hook from looking, but not libvirt. */
 static void
 forbids_a_process_that_may_not_be_looked_into(void **state)
@@ -284,6 +316,7 @@ main(void)
         unit_test_in_directory(forbids_each_spelling),
         unit_test_in_directory(allows_paths_that_lead_elsewhere),
         cmocka_unit_test(forbids_links_of_proc),
+        unit_test_in_directory(follows_a_link_that_leads_nowhere_yet),
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
