@@ -111,11 +111,21 @@ check_written(const struct definition *definition, const struct domain *written,
                         failure);
 }
 
+/* If the connection has ended, libvirt may have taken it. */
+static int
+fail_defined(struct definition *definition, const char *what, struct failure **failure)
+{
+    libvirt_fail(failure, "libvirt rejected the %s of '%s'", what,
+                 virDomainGetName(definition->libvirt));
+    definition->is_defined = virConnectIsAlive(definition->connection) != 1;
+    return -1;
+}
+
 /* Defines the document, or writes the <cloud-init> element if that alone has changed.
  * Nothing but this is done between reading the definition again and writing it. Return:
  * 0, DEFINITION_CHANGED or DEFINITION_FAILED. */
 static int
-define(const struct definition *definition, struct failure **failure)
+define(struct definition *definition, struct failure **failure)
 {
     const char *name = virDomainGetName(definition->libvirt);
     cleanup_domain struct domain written = {0};
@@ -141,14 +151,15 @@ define(const struct definition *definition, struct failure **failure)
     if (definition->request_alone) {
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
-            return libvirt_fail(failure, "libvirt rejected the metadata of '%s'", name);
+            return fail_defined(definition, "metadata", failure);
     } else {
         virDomainPtr defined = virDomainDefineXMLFlags(definition->connection, text, 0);
 
         if (!defined)
-            return libvirt_fail(failure, "libvirt rejected the definition of '%s'", name);
+            return fail_defined(definition, "definition", failure);
         virDomainFree(defined);
     }
+    definition->is_defined = true;
     return check_written(definition, &written, failure);
 }
 
@@ -221,7 +232,7 @@ definition_check_output(const struct definition *definition,
 }
 
 int
-definition_commit(const struct definition *definition, const struct context *context,
+definition_commit(struct definition *definition, const struct context *context,
                   const struct change_options *options, const char *nothing,
                   const struct wiring *wiring, struct failure **failure)
 {

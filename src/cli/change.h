@@ -58,7 +58,7 @@ int definition_check_output(const struct definition *definition,
  * and one that somebody else has changed since definition_load() is left alone; and
  * after, to see that ours is there.
  */
-int definition_commit(const struct definition *definition, const struct context *context,
+int definition_commit(struct definition *definition, const struct context *context,
                       const struct change_options *options, const char *nothing,
                       const struct wiring *wiring, struct failure **failure);
 

@@ -195,9 +195,14 @@ run(const struct context *context, const void *data, struct failure **failure)
              libvirt_require_local(definition.connection, failure) < 0) ||
             put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-            write_secrets(&import, context, options, &undo, failure) < 0 ||
-            definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
+            write_secrets(&import, context, options, &undo, failure) < 0)
             return -1;
+        if (definition_commit(&definition, context, &change, "", &wiring, failure) < 0) {
+            /* What libvirt has taken names the secrets. */
+            if (definition.is_defined)
+                secret_undo_drop(&undo);
+            return -1;
+        }
     } else {
         cleanup_free char *text = element_format(import.doc);
 

@@ -349,6 +349,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     __attribute__((cleanup(writing_clear))) struct writing writing = {
         .domain = &definition.domain};
     cleanup_secret_undo struct secret_undo undo = {.root = context->root};
+    int result;
     const char *name;
     size_t written;
 
@@ -388,11 +389,12 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (secret_replace(context->root, &definition.domain, key, failure) < 0)
             return -1;
     }
-    if (definition_commit(&definition, context, &change, "asks for that already", &wiring,
-                          failure) < 0)
-        return -1;
-    secret_undo_drop(&undo);
-    return 0;
+    result = definition_commit(&definition, context, &change, "asks for that already",
+                               &wiring, failure);
+    /* What libvirt has taken names them. */
+    if (result == 0 || definition.is_defined)
+        secret_undo_drop(&undo);
+    return result;
 }
 
 #define SETTING(NAME, ARGUMENT, HELP, ...)                                               \

@@ -29,6 +29,7 @@ struct definition {
     char *first_seed;
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
+    bool is_defined;      /* libvirt has the change, or may have it */
     struct domain domain; /* read from the document */
 };
 
