@@ -98,15 +98,16 @@ update(const struct context *context, const struct definition *source, bool dry_
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
-    if (definition_load_running(&running, source, failure) < 0)
+    /* Another update may change the running domain, too, until the lock is held. */
+    if (running_seed_check_caller(context, failure) < 0 ||
+        (!dry_run && (lock = running_seed_lock(context, failure)) < 0) ||
+        definition_load_running(&running, source, failure) < 0)
         return -1;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;
-    if (running_seed_check_caller(context, failure) < 0 ||
-        delivery->check_replace(&running.domain, failure) < 0 ||
+    if (delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
-        (!dry_run && (lock = running_seed_lock(context, failure)) < 0) ||
         storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
         check_datasource(delivery,
                          delivery_for(&request, domain_uses_shim(&source->domain)), &old,

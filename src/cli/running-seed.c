@@ -216,13 +216,13 @@ scrub_domain(const struct context *context, const struct definition *source,
     const char *uuid, *booted;
     cleanup_close int lock = -1;
 
-    if (definition_load_running(&running, source, failure) < 0)
+    if (running_seed_check_caller(context, failure) < 0 ||
+        (lock = running_seed_lock(context, failure)) < 0 ||
+        definition_load_running(&running, source, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);
-    if (running_seed_check_caller(context, failure) < 0 ||
-        delivery->check_replace(&running.domain, failure) < 0 ||
-        (lock = running_seed_lock(context, failure)) < 0 ||
+    if (delivery->check_replace(&running.domain, failure) < 0 ||
         storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
     layout = storage ? layout_find(old.label) : NULL;
