@@ -311,6 +311,7 @@ END
     run ! grep TOKEN environment
 }
 
+# bats test_tags=native
 @test "root does not run a cloud-init that nobody can reach" {
     [[ $EUID -eq 0 ]] || skip 'needs root'
     installs_cloud_init ''

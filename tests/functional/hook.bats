@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=native
 # hook.bats: virt-seed-hook, which libvirt runs for every domain of the host.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 

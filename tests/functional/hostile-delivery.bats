@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=native
 # hostile-delivery.bats: system calls that fail, and processes that are killed, when the seed is served
 # or virt-seed-qemu adds it. hostile-environment.bats does the same with a seed in a drive.
 # shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=native
 # hostile-environment.bats: a host that fails: descriptors, limits, a full disk, each system call in
 # turn, a process killed at any moment, and others that do the same at the same time.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=native
 # hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-lifecycle:
 # size, nesting, entities, names. Whatever it is, the start gets its seed whole or is refused in two
 # lines.

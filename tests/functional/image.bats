@@ -116,6 +116,7 @@ vfat() {
     [[ ! -e 'extracted/[o]ne.txt' ]]
 }
 
+# bats test_tags=native
 @test "inspect refuses a damaged vfat image, and needs mtools for one" {
     vfat seed.img
     mmd -i seed.img ::a ::a/b

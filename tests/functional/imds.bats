@@ -320,6 +320,7 @@ deactivate() {
     vacate
 }
 
+# bats test_tags=native
 @test "silent clients only take places from other silent clients" {
     descriptors=192 imds_start
     [[ $(imds_log) == *'64 connections at a time'* ]]
@@ -348,6 +349,7 @@ deactivate() {
     [[ $(imds_log) == *'only 64 connections at a time: too few descriptors (ulimit -n 192)'* ]]
 }
 
+# bats test_tags=native
 @test "clients that do not read their answers only take places from one another" {
     imds_publish "$other_uuid" "$other_token"
     head -c 8000000 /dev/urandom >"$docs/user-data"

@@ -19,6 +19,7 @@ start() {
     lifecycle_beside_journal "$1" started
 }
 
+# bats test_tags=native
 @test "the journal has an entry for each new seed, with its digest" {
     lifecycle_beside_journal wired.xml prepare
     [[ ! -s entries ]]
@@ -31,6 +32,7 @@ start() {
     [[ "$(journal_field VIRT_SEED_DIGEST)  -" = "$(sha256sum <"$seeds/$uuid.iso")" ]]
 }
 
+# bats test_tags=native
 @test "the journal does not have the digest of a seed with a secret" {
     make_secret web1 userdata '#!/bin/sh'
     wired_xml '<ci:user-data secret="web1"/>' >secret.xml
@@ -108,6 +110,7 @@ END
     [[ $(jq -r .result.state "$root$statedir/$uuid.json") = "done" ]]
 }
 
+# bats test_tags=native
 @test "the journal does not have the digest of a seed with a file's content" {
     mkdir -p "$root$confdir/files"
     echo '#!/bin/sh' >"$root$confdir/files/script"
@@ -126,6 +129,7 @@ END
     done
 }
 
+# bats test_tags=native
 @test "a name can neither forge a field nor control a terminal" {
     local name=$'web\nMESSAGE_ID=0\n\e[31m\u009b1m'
 

@@ -67,6 +67,7 @@ has_modes() {
     fi && [[ $(stat -c %a "$(dirname "$path")") = "$3" ]]
 }
 
+# bats test_tags=native
 @test "what a start leaves on the host has the modes that SECURITY.md lists" {
     local what path file directory rows=0
 
@@ -165,6 +166,7 @@ END
     PATH=$PWD/bin:$PATH
 }
 
+# bats test_tags=native
 @test "wires a domain shortly after refusing its start" {
     lifecycle_beside_a_stand_in
     refuses_start unwired.xml 'wiring it now; run: virsh start web1'
@@ -391,6 +393,7 @@ offers_no_emulator() {
     assert_refused 1 'standard input is empty'
 }
 
+# bats test_tags=native
 @test "the alarm ends a wait for a run-time directory that does not respond" {
     # The alarm itself takes 20 seconds; that it is set can be seen in the process's timers.
     mkfifo xml
@@ -527,6 +530,7 @@ with_device() {
     done
 }
 
+# bats test_tags=native
 @test "release finds the seed and the report if the domain has only the channel left" {
     lifecycle wired.xml prepare
     [[ -e $seeds/$uuid.iso && -e $root$reportdir/$uuid.report ]]

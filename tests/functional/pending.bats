@@ -43,6 +43,7 @@ pending() {
 
 # --- documents --------------------------------------------------------------------------------
 
+# bats test_tags=native
 @test "an unchanged domain has no pending changes" {
     start "$cloud_config"
     run -0 pending "$cloud_config"
@@ -75,6 +76,7 @@ vendor-data: gone, 9 bytes
 END
 }
 
+# bats test_tags=native
 @test "lists what has changed if the domain does not run" {
     start "$cloud_config"
     stop
@@ -98,6 +100,7 @@ END
     [[ $output != *$'\u202e'* && $output = *'?exe'* ]]
 }
 
+# bats test_tags=native
 @test "does not compare with a seed that was replaced since the start" {
     start "$cloud_config"
     wired "${cloud_config/UTC/GMT}" >other.xml
@@ -158,6 +161,7 @@ END
         'a first boot for cloud-init, unless its disk has booted'
 }
 
+# bats test_tags=native
 @test "says that a change in the same instance is ignored, and how to apply it" {
     start "$cloud_config"
     stop
@@ -167,6 +171,7 @@ END
         'virt-seed set ./next.xml --instance-id-policy=content'
 }
 
+# bats test_tags=native
 @test "says that another instance-id means a first boot, and how to avoid it" {
     start "$cloud_config"
     stop
@@ -179,6 +184,7 @@ END
     assert_said 'changes nothing'
 }
 
+# bats test_tags=native
 @test "policy=content turns a change into a first boot" {
     start "$cloud_config<ci:instance-id policy='content'/>"
     stop
@@ -188,6 +194,7 @@ END
     assert_said 'a first boot for cloud-init: '
 }
 
+# bats test_tags=native
 @test "a guest with cache=\"keep\" is the same instance at every start" {
     attributes='cache="keep"' start "$cloud_config"
     attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
@@ -204,6 +211,7 @@ END
     [[ $(jq -r .boot <<<"$output") = kept ]]
 }
 
+# bats test_tags=native
 @test "a guest with cache=\"keep\" stays so if a state from before its last boot is restored" {
     attributes='cache="keep"' start "$cloud_config"
     virt-seed-lifecycle --root="$root" web1 release end shutdown <start.xml
@@ -217,6 +225,7 @@ END
     [[ $(jq -r .boot <<<"$output") = kept ]]
 }
 
+# bats test_tags=native
 @test "a guest newly set to cache=\"keep\" still reads the next seed" {
     start "$cloud_config"
     stop

@@ -36,6 +36,7 @@ put_result() {
 
 # --- a boot -----------------------------------------------------------------------------------
 
+# bats test_tags=native
 @test "records a boot with the digest of each of its documents" {
     lifecycle_beside_journal wired.xml prepare
     [[ ! -e $record ]]
@@ -50,6 +51,7 @@ put_result() {
     run ! grep -r cloud-config "$root$statedir"
 }
 
+# bats test_tags=native
 @test "a record is readable by those who may use libvirt, and by no others" {
     start wired.xml
     [[ $(stat -c %a "$record") = 640 ]]
@@ -65,6 +67,7 @@ put_result() {
     [[ $(stat -c %u:%g "$record") = 0:64055 ]]
 }
 
+# bats test_tags=native
 @test "records the instance-id of a ConfigDrive" {
     sed 's/<ci:cloud-init /&datasource="configdrive" /' unwired.xml | virt-seed --quiet wire - \
         >drive.xml
@@ -75,6 +78,7 @@ put_result() {
         "$(jq -r .uuid seed/openstack/latest/meta_data.json)" ]]
 }
 
+# bats test_tags=native
 @test "a boot removes the previous result and keeps 'done'" {
     start wired.xml
     virt-seed --root="$root" --quiet 'done' wired.xml
@@ -87,6 +91,7 @@ put_result() {
     [[ $(in_record '.result, (.done | type)') == $'null\nstring' ]]
 }
 
+# bats test_tags=native
 @test "a failed start keeps the record of the previous boot" {
     start wired.xml
     put_result
@@ -98,6 +103,7 @@ put_result() {
     cmp "$record" before
 }
 
+# bats test_tags=native
 @test "a resumed guest keeps its record" {
     start wired.xml
     put_result
@@ -140,6 +146,7 @@ release() {
     [[ ! -e $record ]]
 }
 
+# bats test_tags=native
 @test "a libvirt that does not tell why a guest has ended changes nothing" {
     start wired.xml
     put_result
@@ -149,6 +156,7 @@ release() {
     [[ $(in_record .result.state) = "done" && $(in_record .end) = null ]]
 }
 
+# bats test_tags=native
 @test "ignores the mark of a guest that was resumed long ago" {
     start wired.xml
     put_result
@@ -218,6 +226,7 @@ begun() {
     run ! grep broke entries
 }
 
+# bats test_tags=native
 @test "a boot that did not finish has no result" {
     start wired.xml
     report "$(begun)"
@@ -256,6 +265,7 @@ begun() {
     [[ $(in_record .result.state) = 'done' ]]
 }
 
+# bats test_tags=native
 @test "a malicious report does not prevent its removal" {
     local hostile
 
@@ -276,6 +286,7 @@ begun() {
     [[ ! -e $seeds/$uuid.iso ]]
 }
 
+# bats test_tags=native
 @test "a guest that is set up by one boot gets only its identity afterwards" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml
@@ -324,6 +335,7 @@ begun() {
     run ! grep . "$root$reportdir/$uuid.report"
 }
 
+# bats test_tags=native
 @test "a report from before a crash does not count for the next boot" {
     start wired.xml
     report "$(ended)"
@@ -334,6 +346,7 @@ begun() {
     [[ $(in_record .result) = null ]]
 }
 
+# bats test_tags=native
 @test "reads a saved guest's report when the guest ends, not when it comes back" {
     start wired.xml
     report "$(ended)"
@@ -344,6 +357,7 @@ begun() {
     grep -q . "$root$reportdir/$uuid.report"
 }
 
+# bats test_tags=native
 @test "a lock on the records does not delay a domain's end" {
     local begin
 
@@ -378,6 +392,7 @@ forgotten() {
     touch -d '91 days ago' "$file"
 }
 
+# bats test_tags=native
 @test "release removes the record of a domain that has been gone for 90 days" {
     forgotten "$other_uuid"
     mkdir -p "$root$statedir/secrets/$other_uuid"
@@ -448,6 +463,7 @@ child_of() {
     grep -lsx "PPid:.$1" /proc/[0-9]*/status | sed 's|^/proc/||; s|/status$||'
 }
 
+# bats test_tags=native
 @test "the image is read for the record by a process without root's rights" {
     local fault=$top_builddir/tests/hostile/fault tracer program reader line
     local limits=('processes +0 +0' 'open files +0 +0' 'file size +0 +0')
@@ -492,6 +508,7 @@ child_is_stopped() {
     [[ -n $child ]] && is_stopped "$child"
 }
 
+# bats test_tags=native
 @test "a process that died while it read the image is in the journal, with its signal" {
     local fault=$top_builddir/tests/hostile/fault journal=$root/run/systemd/journal listener tracer program
 
@@ -514,6 +531,7 @@ child_is_stopped() {
 
 # --- nothing kills a guest that runs ----------------------------------------------------------
 
+# bats test_tags=native
 @test "started fails for no other reason than an attack, whatever it finds" {
     lifecycle_beside_journal wired.xml prepare
     head -c 100000 /dev/urandom >"$seeds/$uuid.iso"

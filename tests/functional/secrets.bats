@@ -194,6 +194,7 @@ closed_to_its_user() {
     closed_to_its_user virt-seed --root="$root" dump -
 }
 
+# bats test_tags=native
 @test "no program that reads secrets leaves a core file" {
     if [[ $(</proc/sys/kernel/core_pattern) != core* ]]; then
         skip 'cores go elsewhere on this host'

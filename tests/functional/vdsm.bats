@@ -285,6 +285,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $(ls -A "$TMPDIR") = vm.xml ]]
 }
 
+# bats test_tags=native
 @test "make install-vdsm installs the program where VDSM looks for it" {
     local destination=$BATS_TEST_TMPDIR/destination hook
 
