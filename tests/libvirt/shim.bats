@@ -358,7 +358,7 @@ END
         <address type='pci' domain='0' bus='0' slot='0x1c' function='0'/></controller>" \
         asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
-    assert_refused "slot 0x1c of 'pcie.0'" "has 'scsi0'"
+    assert_refused "slot 0x1c of 'pcie.0'" "is taken by 'scsi0'"
 }
 
 @test "says that an emulator is missing" {
