@@ -14,7 +14,6 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "seed/yaml.h"
@@ -72,7 +71,7 @@ struct finding {
     const char *id;
     int line; /* in the domain's XML; 0 if there is none */
     char *message;
-    char *hint; /* may be NULL */
+    char *hint; /* NULL for an error without one */
 };
 
 struct findings {

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/change.h"
@@ -260,7 +259,7 @@ definition_commit(struct definition *definition, const struct context *context,
         json_t *changes = json_array();
 
         for (size_t i = 0; i < count; i++)
-            json_array_append_new(changes, json_string(wiring->changes[i]));
+            json_add(changes, json_string(wiring->changes[i]));
         json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
         return 0;
     }

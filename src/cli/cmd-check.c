@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <jansson.h>
 #include <libvirt/libvirt.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
@@ -40,11 +40,10 @@ print_json(const char *domain, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
 
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:i, s:s, s:s?}", "severity",
-                                        finding->error ? "error" : "warning", "id",
-                                        finding->id, "line", finding->line, "message",
-                                        finding->message, "hint", finding->hint));
+        json_add(list, json_pack("{s:s, s:s, s:i, s:s, s:s?}", "severity",
+                                 finding->error ? "error" : "warning", "id", finding->id,
+                                 "line", finding->line, "message", finding->message,
+                                 "hint", finding->hint));
     }
     json_print(json_pack("{s:s, s:o, s:s}", "domain", domain, "findings", list, "schema",
                          schema_words[findings->schema]));

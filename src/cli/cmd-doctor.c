@@ -105,12 +105,11 @@ print_json(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->count; i++) {
         const struct diagnosis *diagnosis = &doctor->list[i];
 
-        json_must(json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
-                            "state", state_words[diagnosis->state], "message",
-                            json_outside_string(diagnosis->message), "fix",
-                            diagnosis->fix ? json_outside_string(diagnosis->fix)
-                                           : json_null())));
+        json_add(list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
+                                 "state", state_words[diagnosis->state], "message",
+                                 json_outside_string(diagnosis->message), "fix",
+                                 diagnosis->fix ? json_outside_string(diagnosis->fix)
+                                                : json_null()));
     }
     json_print(
         json_pack("{s:i, s:o}", "problems", (int)doctor->problems, "diagnoses", list));

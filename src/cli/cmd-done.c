@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/names.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
 #include <nettle/base64.h>
 
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -41,10 +41,9 @@ print_json(const struct seed *seed, const char *path)
             encoded = xcalloc(1, BASE64_ENCODE_RAW_LENGTH(data->size) + 1);
             base64_encode_raw(encoded, data->size, (const uint8_t *)data->data);
         }
-        json_array_append_new(documents,
-                              json_pack("{s:s, s:I, s:o}", "path", document->path, "size",
-                                        (json_int_t)data->size, text ? "text" : "base64",
-                                        text ? text : json_string(encoded)));
+        json_add(documents, json_pack("{s:s, s:I, s:o}", "path", document->path, "size",
+                                      (json_int_t)data->size, text ? "text" : "base64",
+                                      text ? text : json_string(encoded)));
     }
     json_print(json_pack("{s:s?, s:o}", "volume-id", seed->over_http ? NULL : seed->label,
                          "documents", documents));

@@ -156,7 +156,7 @@ put_element(struct definition *definition, const struct import *import, bool rep
     element = request_insert(&definition->domain, import->element);
     /* What 'wire' noted in the element that is replaced stays true. */
     if (was)
-        element_set(element, "smbios-was", was);
+        xml_set_attribute(element, "smbios-was", was);
     wiring_note(wiring,
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;

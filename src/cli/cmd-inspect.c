@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <jansson.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -109,12 +106,12 @@ print_json(const struct inspection *inspection)
         const char *taken = judgement->taken;
         const char *problem = judgement->problem;
 
-        json_array_append_new(
-            documents, json_pack("{s:o, s:I, s:o*, s:o*}", "path",
-                                 json_outside_string(judgement->path), "size",
-                                 (json_int_t)judgement->size, "taken",
-                                 taken ? json_outside_string(taken) : NULL, "problem",
-                                 problem ? json_outside_string(problem) : NULL));
+        json_add(documents,
+                 json_pack("{s:o, s:I, s:o*, s:o*}", "path",
+                           json_outside_string(judgement->path), "size",
+                           (json_int_t)judgement->size, "taken",
+                           taken ? json_outside_string(taken) : NULL, "problem",
+                           problem ? json_outside_string(problem) : NULL));
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
                          json_outside_string(inspection->seed->label), "datasource",

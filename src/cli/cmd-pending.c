@@ -251,7 +251,7 @@ print_json(const struct comparison *comparison, bool show_secrets)
         const struct document *next = document->next;
         cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
 
-        json_array_append_new(
+        json_add(
             documents,
             json_pack("{s:o, s:s, s:b, s:o*, s:o*, s:o*}", "path",
                       json_outside_string(document->path), "state",
@@ -262,7 +262,7 @@ print_json(const struct comparison *comparison, bool show_secrets)
                       diff.size > 0 ? json_stringn(diff.data, diff.size) : NULL));
     }
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
-        json_array_append_new(wiring, json_string(comparison->wiring.changes[i]));
+        json_add(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
         comparison->source.domain.name, "boot", boots[comparison->boot].word,

@@ -136,7 +136,12 @@ add_attribute(struct writing *writing, const struct option_value *value,
 {
     if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
-    element_set(writing->element, value->row->name, value->text);
+    /* remove_attribute() has removed the old one. */
+    if (xmlHasProp(writing->element, (const xmlChar *)value->row->name))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--%s was given twice\ngive it once, with the value to use",
+                           value->row->name);
+    xml_set_attribute(writing->element, value->row->name, value->text);
     return 0;
 }
 
@@ -146,7 +151,8 @@ add_instance_id(struct writing *writing, const struct option_value *value,
 {
     if (add_text(writing, value, failure) < 0)
         return -1;
-    element_set(vocabulary_child(writing->element, "instance-id"), "policy", "fixed");
+    xml_set_attribute(vocabulary_child(writing->element, "instance-id"), "policy",
+                      "fixed");
     return 0;
 }
 
@@ -156,8 +162,8 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 {
     if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
-    element_set(set_indent(element_add(writing->element, "instance-id")), "policy",
-                value->text);
+    xml_set_attribute(set_indent(element_add(writing->element, "instance-id")), "policy",
+                      value->text);
     return 0;
 }
 
@@ -200,8 +206,8 @@ add_entry(struct writing *writing, const struct option_value *value,
     if (!text[length + 1])
         return 0;
     parent = set_find_or_add(writing->element, "meta-data");
-    element_set(set_indent(element_add_text(parent, "entry", text + length + 1)), "name",
-                key);
+    xml_set_attribute(set_indent(element_add_text(parent, "entry", text + length + 1)),
+                      "name", key);
     return 0;
 }
 

@@ -21,7 +21,6 @@
 #include <libvirt/virterror.h>
 #include <libxml/parser.h>
 
-#include "base/fs.h"
 #include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
@@ -97,12 +96,15 @@ start(const struct starting *starting, struct job *job)
         starting->context, starting->connection, job->domain, &wiring, &job->failure);
 
     job->wired = state == DEFINITION_WIRED;
-    if (state == DEFINITION_ASKS_NOTHING)
+    if (state == DEFINITION_ASKS_NOTHING) {
+        cleanup_free char *word = xshellquote(name);
+
         failure_set(&job->failure, FAILURE_REQUEST_MISSING,
                     "domain '%s' does not ask for cloud-init\n"
                     "make it ask with 'virt-seed set'; or start it without a seed: virsh "
                     "start %s",
-                    name, name);
+                    name, word);
+    }
     if (job->failure || virDomainCreate(job->domain) == 0)
         return;
     fail_start(name, &job->failure);

@@ -148,7 +148,7 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
 static void
 add_error(struct domain_status *status, const char *text)
 {
-    json_must(json_array_append_new(status->errors, json_string(text)));
+    json_add(status->errors, json_string(text));
 }
 
 /* The record has the report of a guest that was saved. */
@@ -336,17 +336,17 @@ print_json(const struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         const struct domain_status *row = &rows->list[i];
 
-        json_must(json_array_append_new(
-            list,
-            json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
-                      "s:o}",
-                      "domain", row->name, "uuid", row->uuid, "state", row->state,
-                      "wired", pack_answer(row->wired), "seed", pack_answer(row->seed),
-                      "datasource", row->datasource, "instance-id", row->instance_id,
-                      "result", guest_state_word(row->result), "stage",
-                      guest_stage_name(row->stage), "since", row->since, "errors",
-                      row->errors, "guest-says",
-                      consumption_pack(row->consumption, row->reason, &row->claim))));
+        json_add(list,
+                 json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
+                           "s:o}",
+                           "domain", row->name, "uuid", row->uuid, "state", row->state,
+                           "wired", pack_answer(row->wired), "seed",
+                           pack_answer(row->seed), "datasource", row->datasource,
+                           "instance-id", row->instance_id, "result",
+                           guest_state_word(row->result), "stage",
+                           guest_stage_name(row->stage), "since", row->since, "errors",
+                           row->errors, "guest-says",
+                           consumption_pack(row->consumption, row->reason, &row->claim)));
     }
     json_print(list);
 }

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
-#include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "domain/request.h"
 #include "seed/layout.h"
+#include "store/delivery.h"
 #include "store/record.h"
 
 struct options {

@@ -10,7 +10,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@
 
 #include <libvirt/libvirt.h>
 
-#include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/service.h"

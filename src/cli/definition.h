@@ -17,7 +17,6 @@
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "seed/seed.h"
 
 struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */

@@ -12,7 +12,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <unistd.h>

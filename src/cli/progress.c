@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -288,8 +289,7 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
         json_t *errors = json_array();
 
         for (size_t i = 0; report && i < report->errors.count; i++)
-            json_must(
-                json_array_append_new(errors, json_string(report->errors.list[i].text)));
+            json_add(errors, json_string(report->errors.list[i].text));
         print_object(row, "end",
                      json_pack("{s:s, s:i, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
                                outcome, "exit-status", status, "stage",

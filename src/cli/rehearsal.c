@@ -34,12 +34,12 @@ remove_children(xmlNode *node, const char *name)
         xml_remove(child);
 }
 
-/* Replaces the children of that name by one, with an attribute. */
+/* Replaces the device's sources by one. */
 static void
-set_child(xmlNode *node, const char *name, const char *attribute, const char *value)
+set_source(xmlNode *device, const char *attribute, const char *value)
 {
-    remove_children(node, name);
-    xml_set_attribute(xml_add_child(node, name), attribute, value);
+    remove_children(device, "source");
+    xml_set_attribute(xml_add_child(device, "source"), attribute, value);
 }
 
 static void
@@ -81,7 +81,7 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
     if (file && seed_path_is(file)) {
         cleanup_free char *seed = path_of(rehearsal, REHEARSAL_SEED);
 
-        set_child(disk, "source", "file", seed);
+        set_source(disk, "file", seed);
         return 0;
     }
     if (xml_attribute_is(disk, "device", "lun"))
@@ -115,7 +115,7 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
     path = path_of(rehearsal, overlay.name);
     *array_add(rehearsal->disks, rehearsal->disk_count) = overlay;
     xml_set_attribute(disk, "type", "file");
-    set_child(disk, "source", "file", path);
+    set_source(disk, "file", path);
     xml_set_attribute(driver ? driver : xml_add_child(disk, "driver"), "type", "qcow2");
     remove_children(disk, "backingStore");
     remove_children(disk, "transient");
@@ -175,7 +175,7 @@ rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial)
     remove_children(serial, "protocol");
     xml_set_attribute(serial, "type", first ? "file" : "null");
     if (first)
-        set_child(serial, "source", "path", path);
+        set_source(serial, "path", path);
 }
 
 /* Only the report's stays, which may be one that the user made for another program. */
@@ -187,7 +187,7 @@ rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel)
     if (xml_attribute_is(xml_child(channel, "target"), "name", REPORT_PORT)) {
         remove_children(channel, "protocol");
         xml_set_attribute(channel, "type", "file");
-        set_child(channel, "source", "path", path);
+        set_source(channel, "path", path);
         xml_set_attribute(xml_child(channel, "source"), "append", "on");
     } else {
         xml_remove(channel);

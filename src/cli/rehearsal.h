@@ -21,7 +21,6 @@
 #include "base/text.h"
 #include "cli/progress.h"
 #include "domain/domain.h"
-#include "seed/seed.h"
 #include "store/storage.h"
 
 #define REHEARSAL_SEED "seed.iso"

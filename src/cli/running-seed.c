@@ -23,6 +23,8 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "seed/layout.h"
+#include "seed/seed.h"
+#include "store/delivery.h"
 #include "store/record.h"
 #include "store/rundir.h"
 
@@ -183,7 +185,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     if (old->hostname)
         element_add_text(element, "hostname", old->hostname);
     child = element_add_text(element, "instance-id", old->request_id);
-    element_set(child, "policy", "fixed");
+    xml_set_attribute(child, "policy", "fixed");
     if (request_read(request, running, failure) < 0 ||
         seed_make(seed, request, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)

@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "domain/request.h"
-#include "store/delivery.h"
 
 /* Fails without the right to replace a seed. */
 int running_seed_check_caller(const struct context *context, struct failure **failure);

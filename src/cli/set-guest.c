@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -127,7 +125,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
     /* An interface that is not mentioned uses DHCP. */
     if (!node && !dhcp) {
         node = set_indent(element_add(config, "interface"));
-        element_set(node, "mac", mac);
+        xml_set_attribute(node, "mac", mac);
     }
     if (!dhcp)
         set_indent(element_add_text(node, "address", address));
@@ -304,9 +302,9 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
                            "--%s is not UTF-8\nwrite it in UTF-8", value->row->name);
     if (!list) {
         list = json_array();
-        json_object_set_new(object, setting->element, list);
+        json_set(object, setting->element, list);
     }
-    json_array_append_new(list, text);
+    json_add(list, text);
     write_document(writing, node, object);
     return 0;
 }
@@ -367,8 +365,8 @@ set_add_root_password(struct writing *writing, const struct option_value *value,
         return -1;
     node = set_indent(
         element_add(set_find_or_add(writing->element, setting->below), setting->element));
-    element_set(node, "secret", writing->domain->name);
-    element_set(node, "key", ROOT_PASSWORD_KEY);
+    xml_set_attribute(node, "secret", writing->domain->name);
+    xml_set_attribute(node, "key", ROOT_PASSWORD_KEY);
     return 0;
 }
 
@@ -423,8 +421,8 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not hash the password");
     node = set_indent(element_add(writing->element, "user-data"));
-    element_set(node, "secret", writing->domain->name);
-    element_set(node, "key", USER_PASSWORD_KEY);
+    xml_set_attribute(node, "secret", writing->domain->name);
+    xml_set_attribute(node, "key", USER_PASSWORD_KEY);
     return 0;
 }
 
@@ -515,9 +513,9 @@ set_add_secret(struct writing *writing, const struct option_value *value,
         return failure_prefix(failure, "--secret");
     node = part->has_children ? set_find_or_add(writing->element, part->name)
                               : set_indent(element_add(writing->element, part->name));
-    element_set(node, "secret", name);
+    xml_set_attribute(node, "secret", name);
     if (secret[length])
-        element_set(node, "key", secret + length + 1);
+        xml_set_attribute(node, "key", secret + length + 1);
     return 0;
 }
 

@@ -5,7 +5,6 @@
 
 #include <libxml/tree.h>
 
-#include "base/buffer.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "store/secret.h"

@@ -21,7 +21,9 @@
 #include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "cli/waiting.h"
+#include "store/delivery.h"
 #include "store/record.h"
+#include "wire/wire.h"
 
 /* What libvirt's daemon is asked when the time is over may take so long. */
 #define GRACE_SECONDS 10

@@ -85,16 +85,9 @@ element_add_data(xmlNode *parent, const char *name, const char *data, size_t siz
     if (strchr(encoded.data, '\n') == encoded.data + encoded.size - 1)
         encoded.data[--encoded.size] = '\0';
     node = element_add(parent, name);
-    element_set(node, "encoding", "base64");
+    xml_set_attribute(node, "encoding", "base64");
     xmlAddChild(node, own(xmlNewDocText(parent->doc, (const xmlChar *)encoded.data)));
     return node;
-}
-
-void
-element_set(xmlNode *node, const char *attribute, const char *value)
-{
-    if (!xmlNewProp(node, (const xmlChar *)attribute, (const xmlChar *)value))
-        abort();
 }
 
 char *

@@ -15,7 +15,6 @@ xmlNode *element_add_text(xmlNode *parent, const char *name, const char *text);
  * it. */
 xmlNode *element_add_data(xmlNode *parent, const char *name, const char *data,
                           size_t size);
-void element_set(xmlNode *node, const char *attribute, const char *value);
 
 /* Return: whether XML can hold it as text: UTF-8 without control characters other than tabs
  * and line ends. */

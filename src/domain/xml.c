@@ -288,7 +288,8 @@ xml_attribute_number(const xmlNode *node, const char *name, long maximum)
 void
 xml_set_attribute(xmlNode *node, const char *name, const char *value)
 {
-    xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value);
+    if (!xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value))
+        abort();
 }
 
 int

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
 #include "import/kubevirt.h"

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
+#include "domain/xml.h"
 #include "import/kubevirt.h"
 
 /* A document of the volume and the fields that can supply it; only one may be present. */
@@ -161,7 +162,8 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
             kubevirt_refer(import, machine, source, field, text, document->keys,
                            failure) < 0)
             return -1;
-        element_set(element_add(import->element, document->element), "secret", text);
+        xml_set_attribute(element_add(import->element, document->element), "secret",
+                          text);
         return 0;
     }
     if (manifest_get_text(&text, source, field, failure) < 0)
@@ -225,8 +227,8 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         if (manifest_get(&entry, &entries, key, JSON_STRING, failure) < 0 ||
             check_entry(machine, &entries, key, json_string_value(value), failure) < 0)
             return -1;
-        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
-                    key);
+        xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
+                          "name", key);
     }
     /* cloud-init treats the serial's settings as metadata, too. */
     json_object_foreach(machine->serial, key, value)
@@ -239,8 +241,8 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
                                "'%s'\n"
                                "keep one of them",
                                machine->source.path, machine->spec.path, key);
-        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
-                    key);
+        xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
+                          "name", key);
     }
     return 0;
 }
@@ -259,7 +261,7 @@ add_meta_data(struct import *import, const struct kubevirt_machine *machine,
             kubevirt_refer(import, machine, &machine->source, field, name, NULL,
                            failure) < 0)
             return -1;
-        element_set(node, "secret", name);
+        xml_set_attribute(node, "secret", name);
     }
     if (add_entries(node, machine, failure) < 0)
         return -1;

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/guest-value.h"
+#include "domain/xml.h"
 #include "import/kubevirt.h"
 
 /* --- the serial ------------------------------------------------------------------- */
@@ -120,8 +121,8 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
     if (!id)
         id = machine->imds ? name : uuid;
     if (id)
-        element_set(element_add_text(import->element, "instance-id", id), "policy",
-                    "fixed");
+        xml_set_attribute(element_add_text(import->element, "instance-id", id), "policy",
+                          "fixed");
     return 0;
 }
 
@@ -240,10 +241,10 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
     /* The first secret is the element's own, others are keys in it. */
     if (!*keys) {
         *keys = element_add(import->element, "ssh-authorized-keys");
-        element_set(*keys, "secret", name);
+        xml_set_attribute(*keys, "secret", name);
     } else if (!xmlStrEqual((*keys)->properties->children->content,
                             (const xmlChar *)name)) {
-        element_set(element_add(*keys, "key"), "secret", name);
+        xml_set_attribute(element_add(*keys, "key"), "secret", name);
     }
     return 0;
 }
@@ -357,7 +358,7 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
                              "there is nothing to import",
                              failure);
     if (machine->config_drive)
-        element_set(import->element, "datasource", "configdrive");
+        xml_set_attribute(import->element, "datasource", "configdrive");
     if (add_hostname(import, machine, failure) < 0 ||
         add_instance_id(import, machine, failure) < 0 ||
         add_instance_type(import, machine, failure) < 0 ||

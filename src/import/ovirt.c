@@ -399,7 +399,7 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
 {
     xmlNode *target;
 
-    element_set(import->element, "datasource", "configdrive");
+    xml_set_attribute(import->element, "datasource", "configdrive");
     target = element_add(import->element, "initialization");
     if (check_attributes(node, failure) < 0 || check_no_text(node, failure) < 0 ||
         copy_children(import, node, initialization, initialization_elements, target,

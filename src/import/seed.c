@@ -75,7 +75,7 @@ add_word(struct import *import, const json_t *meta, const char *key, const char 
                         failure);
     node = element_add_text(import->element, element, text);
     if (policy)
-        element_set(node, "policy", policy);
+        xml_set_attribute(node, "policy", policy);
     return 0;
 }
 
@@ -162,7 +162,7 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
                         failure);
     if (!*node)
         *node = element_add(import->element, "meta-data");
-    element_set(element_add_text(*node, "entry", text), "name", key);
+    xml_set_attribute(element_add_text(*node, "entry", text), "name", key);
     return 0;
 }
 
@@ -269,7 +269,7 @@ import_seed(struct import *import, const struct seed *seed, const char *name,
                            "import a seed that cloud-init can find",
                            name, seed->label);
     if (config_drive)
-        element_set(import->element, "datasource", "configdrive");
+        xml_set_attribute(import->element, "datasource", "configdrive");
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *file = &seed->documents[i];
 

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

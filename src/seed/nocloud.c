@@ -9,9 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/memory.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 
 static int

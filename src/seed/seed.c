@@ -12,7 +12,6 @@
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int

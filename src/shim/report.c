@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -17,7 +17,6 @@
 #include "domain/guest-value.h"
 #include "store/configuration.h"
 #include "wire/url.h"
-#include "wire/wire.h"
 
 #define CONFIG_DROP_INS "conf.d"
 

@@ -21,7 +21,6 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
@@ -31,7 +30,6 @@
 #include "store/imds-health.h"
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
-#include "store/rundir.h"
 #include "wire/url.h"
 
 #define HOST_NAME_SIZE 256
@@ -154,9 +152,9 @@ add_identity(struct seed *seed, const struct domain *domain,
 
     if (gethostname(host, sizeof(host) - 1) < 0)
         *host = '\0';
-    json_must(json_object_set_new(object, "domain", json_outside_string(domain->name)));
+    json_set(object, "domain", json_outside_string(domain->name));
     json_set_string(object, "uuid", domain->uuid);
-    json_must(json_object_set_new(object, "host", json_outside_string(host)));
+    json_set(object, "host", json_outside_string(host));
     json_set_string(object, "instance-id", identity->instance_id);
     text = json_text(object);
     buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);

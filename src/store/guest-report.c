@@ -15,6 +15,7 @@
 #include <uuid.h>
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/documents.h"
@@ -221,17 +222,15 @@ void
 guest_claim_write(const struct guest_claim *claim, json_t *object)
 {
     if (claim->instance_id)
-        json_must(json_object_set_new(
-            object, "taken",
-            json_pack("{s:s*, s:s, s:b, s:o, s:o}", "version", claim->version,
-                      "instance-id", claim->instance_id, "new", claim->is_new,
-                      "documents", digests_to_json(claim->documents), "first",
-                      digests_to_json(claim->first))));
+        json_set(object, "taken",
+                 json_pack("{s:s*, s:s, s:b, s:o, s:o}", "version", claim->version,
+                           "instance-id", claim->instance_id, "new", claim->is_new,
+                           "documents", digests_to_json(claim->documents), "first",
+                           digests_to_json(claim->first)));
     if (claim->failed_module)
-        json_must(
-            json_object_set_new(object, "failed",
-                                json_pack("{s:s, s:s*}", "module", claim->failed_module,
-                                          "log", claim->failed_log)));
+        json_set(object, "failed",
+                 json_pack("{s:s, s:s*}", "module", claim->failed_module, "log",
+                           claim->failed_log));
 }
 
 void

@@ -29,7 +29,6 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "base/limits.h"
 #include "base/text.h"
 
 /* How far cloud-init has come in a guest. The words appear in records, in the journal,

@@ -102,7 +102,8 @@ read_secret(struct part *part, int root, const struct domain *domain,
 
     if (part_is_whole_secret(part))
         return secret_read_all(root, domain, part->name, take_key, part, failure);
-    if (!part->key && part->kind < ARRAY_SIZE(default_keys))
+    if (!part->key && part->kind < ARRAY_SIZE(default_keys) &&
+        default_keys[part->kind][0])
         keys = default_keys[part->kind];
     if (secret_read(root, domain, part->name, keys, &part->data, &found, failure) < 0) {
         if (!part->key)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -187,7 +186,7 @@ add_text(json_t *object, const char *key, const char *text)
     cleanup_free char *beginning = text ? xstrndup(text, LIMIT_RECORD_TEXT) : NULL;
 
     if (text)
-        json_must(json_object_set_new(object, key, json_outside_string(beginning)));
+        json_set(object, key, json_outside_string(beginning));
 }
 
 static void
@@ -198,16 +197,16 @@ add_texts(json_t *object, const char *key, char *const *texts, size_t count)
     for (size_t i = 0; i < count && i < LIMIT_RECORD_TEXTS; i++) {
         cleanup_free char *beginning = xstrndup(texts[i], LIMIT_RECORD_TEXT);
 
-        json_must(json_array_append_new(list, json_outside_string(beginning)));
+        json_add(list, json_outside_string(beginning));
     }
-    json_must(json_object_set_new(object, key, list));
+    json_set(object, key, list);
 }
 
 static void
 add_true(json_t *object, const char *key, bool value)
 {
     if (value)
-        json_must(json_object_set_new(object, key, json_true()));
+        json_set(object, key, json_true());
 }
 
 /* Return: owned by the caller. */
@@ -232,7 +231,7 @@ boot_to_json(const struct record_boot *boot)
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
     add_true(object, "identity-alone", boot->identity_alone);
-    json_must(json_object_set_new(object, "documents", documents));
+    json_set(object, "documents", documents);
     if (json_object_size(kept) > 0)
         json_must(json_object_set(object, "kept", kept));
     return object;
@@ -249,11 +248,11 @@ record_to_json(const struct record *record)
     add_text(json, "end", record->end);
     add_true(json, "cache-keep", record->cache_keep);
     if (record->boot.time)
-        json_must(json_object_set_new(json, "boot", boot_to_json(&record->boot)));
+        json_set(json, "boot", boot_to_json(&record->boot));
     if (record->update.time)
-        json_must(json_object_set_new(json, "update", boot_to_json(&record->update)));
+        json_set(json, "update", boot_to_json(&record->update));
     for (size_t i = 0; i < record->earlier_count; i++)
-        json_must(json_array_append_new(earlier, boot_to_json(&record->earlier[i])));
+        json_add(earlier, boot_to_json(&record->earlier[i]));
     if (json_array_size(earlier) > 0)
         json_must(json_object_set(json, "earlier-updates", earlier));
     if (guest_state_is_end(result->state)) {
@@ -265,7 +264,7 @@ record_to_json(const struct record *record)
         add_texts(object, "errors", result->errors, result->error_count);
         add_texts(object, "warnings", result->warnings, result->warning_count);
         guest_claim_write(&result->claim, object);
-        json_must(json_object_set_new(json, "result", object));
+        json_set(json, "result", object);
     }
     return json;
 }

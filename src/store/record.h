@@ -40,7 +40,7 @@ struct record_document {
 
 /* A cold boot and its seed. */
 struct record_boot {
-    char *time;          /* NULL if there is none; then the others are NULL, too */
+    char *time;          /* NULL in a record without such a boot */
     char *name;          /* the domain's at that time, or NULL if not recorded */
     char *version;       /* virt-seed's at that time, or NULL */
     char *label;         /* the volume's, or NULL, also if the seed was not a volume */

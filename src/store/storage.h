@@ -16,7 +16,7 @@
 #include "store/libvirt-host.h"
 
 struct storage {
-    const char *kind;       /* "a seed on a disk" */
+    const char *kind;       /* after "a seed": "on a disk" */
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
     bool has_image;         /* an image in a file of QEMU's user */

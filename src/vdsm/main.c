@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,6 +28,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "domain/element.h"
 #include "domain/part.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
@@ -158,12 +158,8 @@ request_of_user_data(const char *base64)
 {
     xmlDoc *doc = request_new();
     xmlNode *root = xmlDocGetRootElement(doc);
-    xmlNode *node = xmlNewTextChild(root, root->ns, (const xmlChar *)"user-data",
-                                    (const xmlChar *)base64);
 
-    if (!node ||
-        !xmlNewProp(node, (const xmlChar *)"encoding", (const xmlChar *)"base64"))
-        abort();
+    xml_set_attribute(element_add_text(root, "user-data", base64), "encoding", "base64");
     return doc;
 }
 

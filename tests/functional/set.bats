@@ -290,6 +290,8 @@ END
     assert_refused 1 '--ssh-key: '
     run virt-seed set -i --hostname=a --hostname=b web1.xml
     assert_refused 1 'duplicate <hostname>'
+    run virt-seed set -i --datasource=nocloud --datasource=configdrive web1.xml
+    assert_refused 2 '--datasource was given twice'
     run virt-seed set -i --hostname=$'a\eb' web1.xml
     assert_refused 1 'XML cannot hold'
     run virt-seed set -i --meta-data=$'a=\xff' web1.xml

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "fuzz.h"

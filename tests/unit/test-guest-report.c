@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/guest-report.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "store/report-file.h"
 #include "unit.h"

@@ -14,7 +14,6 @@
 #include "cli/doctor/doctor.h"
 #include "store/delivery.h"
 #include "store/imds-health.h"
-#include "store/imds-tree.h"
 
 #define SUBJECT "metadata-server"
 #define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"
