@@ -218,9 +218,9 @@ definition_check_output(const struct definition *definition,
     const bool to_libvirt = definition->libvirt && !path;
 
     if (options->in_place && options->output)
-        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output cannot be combined");
     else if (options->in_place && (!path || strcmp(path, "-") == 0))
-        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+        failure_set(failure, FAILURE_USAGE, "--in-place needs a FILE");
     else if (options->json && !options->dry_run && !to_libvirt &&
              output_is_standard(path))
         failure_set(failure, FAILURE_USAGE,

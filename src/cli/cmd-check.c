@@ -133,12 +133,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->all == (context->operand_count > 0))
         return failure_set(
             failure, FAILURE_USAGE,
-            "%s\nname domains or files, or give --all for all domains that ask",
-            options->all ? "--all and names exclude each other"
+            "%s\nname domains or files, or give --all for all domains that ask for cloud-init",
+            options->all ? "--all and names cannot be combined"
                          : "no domain or file was named");
     if (options->schema && options->no_schema)
         return failure_set(failure, FAILURE_USAGE,
-                           "--schema and --no-schema exclude each other\nchoose one");
+                           "--schema and --no-schema cannot be combined\nchoose one");
     if (options->schema &&
         io_read(options->schema, LIMIT_SCHEMA,
                 "use schema-cloud-config-v1.json from cloud-init's source", &schema,

@@ -172,7 +172,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_secret_undo struct secret_undo undo = {.root = context->root};
 
     if (options->set && options->output)
-        failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
+        failure_set(failure, FAILURE_USAGE, "--set and --output cannot be combined");
     else if ((options->change.replace || options->change.dry_run) && !options->set)
         failure_set(failure, FAILURE_USAGE, "--%s needs --set",
                     options->change.replace ? "replace" : "dry-run");
@@ -219,14 +219,13 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "name", "NAME", name, "the virtual machine, if the file has several"),
     OPTION('o', "output", "OUTPUT", output, "write the element to this file instead"),
-    OPTION(
-        0, "set", "DOMAIN", set,
-        "put the element into the definition of this domain of libvirt's, and wire it"),
+    OPTION(0, "set", "DOMAIN", set,
+           "put the element into the definition of this libvirt domain, and wire it"),
     OPTION(0, "replace", NULL, change.replace,
            "with --set: replace the domain's own element, and another tool's seed"),
     OPTION(0, "dry-run", NULL, change.dry_run,
            "with --set: list the changes, and make none"),
-    OPTION(0, "secrets", NULL, secrets, "write the Secrets to this host's"),
+    OPTION(0, "secrets", NULL, secrets, "also store the file's Secrets on this host"),
     OPTION_END,
 };
 

@@ -135,7 +135,7 @@ const struct command cmd_known_hosts = {
     .summary = "print the guest's host keys for ssh",
     .help =
         "Prints the public host keys that the guest gets from its seed, as lines of\n"
-        "known_hosts: for its host name, the first label of it, and the addresses that\n"
+        "known_hosts: for its host name, the first label of that, and the addresses that\n"
         "you give. ssh then knows the guest at its first connection:\n"
         "\n"
         "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"

@@ -99,11 +99,12 @@ start(const struct starting *starting, struct job *job)
     if (state == DEFINITION_ASKS_NOTHING) {
         cleanup_free char *word = xshellquote(name);
 
-        failure_set(&job->failure, FAILURE_REQUEST_MISSING,
-                    "domain '%s' does not ask for cloud-init\n"
-                    "make it ask with 'virt-seed set'; or start it without a seed: virsh "
-                    "start %s",
-                    name, word);
+        failure_set(
+            &job->failure, FAILURE_REQUEST_MISSING,
+            "domain '%s' does not ask for cloud-init\n"
+            "give it a request with 'virt-seed set'; or start it without a seed: virsh "
+            "start %s",
+            name, word);
     }
     if (job->failure || virDomainCreate(job->domain) == 0)
         return;
@@ -292,13 +293,13 @@ check_options(const struct starting *starting, struct failure **failure)
     size_t count = starting->context->operand_count;
 
     if (options->all == (count > 0))
-        return failure_set(failure, FAILURE_USAGE,
-                           "%s\nname the domains, or give --all for all that ask",
-                           options->all ? "--all and names exclude each other"
-                                        : "no domain was named");
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "%s\nname the domains, or give --all for all that ask for cloud-init",
+            options->all ? "--all and names cannot be combined" : "no domain was named");
     if (options->waiting.no_wait && (options->waiting.timeout || options->waiting.scrub))
         return failure_set(failure, FAILURE_USAGE,
-                           "--no-wait and --%s exclude each other\nomit one of them",
+                           "--no-wait and --%s cannot be combined\nomit one of them",
                            options->waiting.timeout ? "timeout" : "scrub");
     return 0;
 }
@@ -417,8 +418,8 @@ const struct command cmd_start = {
         "Starts domains that ask for cloud-init. It wires those that are not wired yet,\n"
         "starts all of them side by side, and waits for their guests as 'virt-seed wait'\n"
         "does, with the same exit status. DOMAIN may be a quoted shell pattern: 'web*'\n"
-        "matches the domains with such a name that ask. If a domain is already running,\n"
-        "it is only waited for; if one cannot be started, the others are.\n",
+        "matches those of such a name that ask for cloud-init. If a domain is already\n"
+        "running, it is only waited for; if one cannot be started, the others are.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

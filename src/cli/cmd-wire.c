@@ -43,7 +43,7 @@ load_after_refusal(struct definition *definition, const struct context *context,
         definition_clear(definition);
         nanosleep(&pause, NULL);
     }
-    return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
+    return failure_set(failure, FAILURE_LIBVIRT, "the domain is running");
 }
 
 /* --- another tool's seed ---------------------------------------------------------- */

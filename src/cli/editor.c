@@ -184,7 +184,7 @@ editor_run(struct buffer *text, struct failure **failure)
     error = fd < 0 ? -errno : fs_read_all(fd, LIMIT_DOMAIN_XML, text);
     if (error < 0 && !*failure)
         failure_set_errno(failure, FAILURE_SYSTEM, error,
-                          "could not read what was edited, '%s'", file_path);
+                          "could not read the edited text, '%s'", file_path);
     return *failure ? -1 : 0;
 }
 

@@ -67,7 +67,7 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     }
     /* The host's own daemon has a unit, and `doctor` knows more. */
     root = fs_open_root("/");
-    failure_hint(failure, "see that %s runs; 'virt-seed doctor' says more",
+    failure_hint(failure, "check that %s is running; 'virt-seed doctor' says more",
                  libvirt_daemon_find(root).name);
     return NULL;
 }

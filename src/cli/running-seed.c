@@ -174,7 +174,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
 
     if (!before || !old->instance_id || !old->request_id)
         return failure_set(failure, FAILURE_REQUEST_MISSING,
-                           "its seed is not one of a <cloud-init> element\n"
+                           "its seed was not made from a <cloud-init> element\n"
                            "what oVirt's engine has made stays as it is");
     element = request_insert(running, before);
     xml_remove(before);
@@ -230,7 +230,7 @@ scrub_domain(const struct context *context, const struct definition *source,
     layout = storage ? layout_find(old.label) : NULL;
     if (!layout)
         return failure_set(failure, FAILURE_RUNDIR,
-                           "%s has no seed of it\n"
+                           "%s contains no seed for it\n"
                            "put one there first: virt-seed update %s",
                            VIRT_SEED_RUNDIR, uuid);
     if (layout_read_identity(layout, &old, &identity, failure) < 0 ||

@@ -279,7 +279,7 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
         return 0;
     if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
         reason = "it asks for no seed";
-        hint = "make it ask with 'virt-seed set', and start it again";
+        hint = "give it a request with 'virt-seed set', and start it again";
     } else if (view->refused) {
         reason = view->refused->message;
         hint = view->refused->hint;

@@ -290,7 +290,7 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     if (image_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
     if (import_seed(import, &seed, name, failure) < 0)
-        return failure_hint(failure, "leave it out, or out of the seed");
+        return failure_hint(failure, "omit it here, or remove it from the seed");
     if (!vocabulary_child(import->element, "instance-id"))
         import_note(import, "the seed has no instance-id: a guest that has already been "
                             "set up takes this for a new instance");

@@ -104,7 +104,7 @@ run(const char *root_path, enum operation operation, char *const *arguments,
         return failure_set_errno(
             failure, FAILURE_SYSTEM, root,
             "could not open '%s'\n"
-            "check that it is a directory, and how many files are open",
+            "check that it is a directory, and that not too many files are open",
             root_path);
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
     if (error < 0)

@@ -141,8 +141,10 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     if (!delivery->check_server ||
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
-    if (!delivery_can_lack_server(request, start->lifecycle->config, reason))
-        return refuse_or_log(start, NULL, &reason, failure);
+    if (!delivery_can_lack_server(request, start->lifecycle->config, reason)) {
+        *failure = steal(reason);
+        return -1;
+    }
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;
 }

@@ -376,11 +376,12 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
         return 0;
     }
     if (mime)
-        return failure_set(failure, FAILURE_USER_DATA,
-                           "has the word 'mime-version:', which makes it MIME for "
-                           "cloud-init, and the line of '%s' a header that is dropped\n"
-                           "begin the first line with '%s', and remove ':' from it",
-                           header->text, header->text);
+        return failure_set(
+            failure, FAILURE_USER_DATA,
+            "has the word 'mime-version:': cloud-init takes it for MIME, and "
+            "drops the line of '%s' as a header\n"
+            "begin the first line with '%s', and remove ':' from it",
+            header->text, header->text);
     if (!header && begins_with(data + space, size - space, BYTE_ORDER_MARK))
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with a byte order mark, which hides its header from "

@@ -32,7 +32,7 @@ struct delivery_start {
     int root;                       /* the host's "/" */
     int rundir;                     /* rundir_open() */
     bool resumes;                   /* a saved or migrated guest */
-    const struct domain *domain;    /* after wiring */
+    const struct domain *domain;    /* wired; at a start without its <cloud-init> */
     const struct wire_facts *facts; /* before wiring */
     const struct request *request;  /* that the seed was made of */
 };

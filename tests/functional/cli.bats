@@ -435,7 +435,7 @@ options_of_help() {
     grep '^virt-seed: error: ' said
 }
 
-@test "-i and -o exclude each other, and -i needs a file" {
+@test "-i and -o cannot be combined, and -i needs a file" {
     run virt-seed wire -i -o out.xml unwired.xml
     assert_refused 2 --in-place
     [[ ! -e out.xml ]]

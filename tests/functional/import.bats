@@ -353,7 +353,7 @@ END
     run virt-seed import kubevirt a b
     assert_refused 2 "unexpected argument 'b'"
     run virt-seed import --set a -o b kubevirt c
-    assert_refused 2 '--set and --output exclude each other'
+    assert_refused 2 '--set and --output cannot be combined'
     run virt-seed import --replace kubevirt c
     assert_refused 2 '--replace needs --set'
     run virt-seed import --dry-run kubevirt c

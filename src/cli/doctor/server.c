@@ -37,7 +37,7 @@ blame_units(struct doctor *doctor, enum imds_health health,
         return false;
     if (health != IMDS_SILENT && !is_state(socket->active_state, "active"))
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
-                   SOCKET " is %s: nobody listens for guests", socket->active_state);
+                   SOCKET " is %s: nothing listens for guests", socket->active_state);
     else if (!is_state(service->active_state, "active") &&
              !is_state(service->active_state, "inactive"))
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "journalctl -u " SERVICE,
