@@ -405,7 +405,7 @@ packages: [a]
     run virt-seed check --schema=none schema.xml
     assert_refused 1 "'none'" 'schema-cloud-config-v1.json'
     run virt-seed check --no-schema --schema=cloud-config.json schema.xml
-    assert_refused 2 'exclude each other'
+    assert_refused 2 'cannot be combined'
 }
 
 @test "root has Python run as nobody for a schema in a file" {
