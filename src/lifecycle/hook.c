@@ -36,6 +36,10 @@
 #include "base/process.h"
 #include "lifecycle/operation.h"
 
+/* Of an XML that is too large. What is searched for is shorter than the overlap. */
+#define MAX_PIECES 16
+#define OVERLAP 64
+
 static bool
 has(const struct buffer *xml, const char *needle)
 {
@@ -134,6 +138,25 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
     return STATUS_END_GUEST;
 }
 
+/* Reads the XML. If it is too large, looks through all of it, in so many pieces, and fails
+ * if it concerns virt-seed, so that other domains still start. */
+static int
+read_xml(struct buffer *xml)
+{
+    int error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
+
+    for (int pieces = 1; error == -EFBIG && pieces < MAX_PIECES; pieces++) {
+        if (concerns_us(xml))
+            return -EFBIG;
+        memmove(xml->data, xml->data + xml->size - OVERLAP, OVERLAP);
+        xml->size = OVERLAP;
+        error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
+        if (error == 0 && concerns_us(xml))
+            return -EFBIG;
+    }
+    return error;
+}
+
 static int
 run(bool guest_runs, int argc, char **argv)
 {
@@ -142,10 +165,8 @@ run(bool guest_runs, int argc, char **argv)
     int error = process_begin();
 
     if (error == 0)
-        error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    /* If the XML is too large, its beginning decides, so that domains without virt-seed
-     * still start. */
-    if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
+        error = read_xml(&xml);
+    if (error < 0)
         return fail("could not read the domain's XML", error);
     if (!concerns_us(&xml))
         return EXIT_SUCCESS;

@@ -233,7 +233,12 @@ libraries_of() {
         < <(cat ours.xml; head -c 17000000 /dev/zero)
     assert_refused 1 'File too large'
     [[ ! -e arguments ]]
-    run_as_root 0 bin/virt-seed-hook web1 prepare begin - < <(head -c 17000000 /dev/zero)
+    # libvirt makes six bytes of a quote, so a long <description> may come before what concerns us.
+    run_as_root 1 bin/virt-seed-hook web1 prepare begin - \
+        < <(head -c 50000000 /dev/zero; cat ours.xml; head -c 30000000 /dev/zero)
+    assert_refused 1 'File too large'
+    [[ ! -e arguments ]]
+    run_as_root 0 bin/virt-seed-hook web1 prepare begin - < <(head -c 80000000 /dev/zero)
     [[ -z $output && ! -e arguments ]]
 }
 

@@ -139,7 +139,7 @@ teardown() {
     start_by_program /dev/zero
     refused '16 MiB'
     start_by_hook /dev/zero
-    succeeded
+    refused 'File too large'
     attempt start_by_hook <(begin_request; exec cat /dev/zero)
     nothing_is_left
 }
