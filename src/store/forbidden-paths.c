@@ -48,12 +48,33 @@ may_be_cut(int error)
            error == -EACCES;
 }
 
+/* Return: what follows in the path once ".." has left a directory that does not exist,
+ * from what is after its name; NULL if the path does not leave it. */
+static const char *
+leave_missing(const char *rest)
+{
+    size_t depth = 1;
+
+    while (depth > 0 && *(rest += strspn(rest, "/"))) {
+        size_t length = strcspn(rest, "/");
+
+        if (length == 2 && strncmp(rest, "..", length) == 0)
+            depth--;
+        else if (length != 1 || *rest != '.')
+            depth++;
+        rest += length;
+    }
+    return depth == 0 ? rest : NULL;
+}
+
 /*
  * Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
  * relative path begins there. A link that leads nowhere yet, or where we may not look, is
- * followed by its text, through at most so many. `all` is false if more of the path may
- * exist. Return: a descriptor (O_PATH), or -errno; -ELOOP if there is a link of /proc on
- * the way, such as /proc/PID/cwd, or may be once there is such a process.
+ * followed by its text, and a directory that does not exist is left by "..", as if it
+ * did: it may by the time of use, or in the directory where QEMU looks next. There may be
+ * so many of both. `all` is false if more of the path may exist. Return: a descriptor
+ * (O_PATH), or -errno; -ELOOP if there are more, or if there is a link of /proc on the
+ * way, such as /proc/PID/cwd, or may be once there is such a process.
  */
 static int
 open_beginning(int root, const char *path, int links, bool *all)
@@ -65,6 +86,7 @@ open_beginning(int root, const char *path, int links, bool *all)
     cleanup_free char *other = NULL;
     size_t length = strlen(beginning);
     char target[PATH_MAX];
+    const char *rest;
     struct statfs status;
     ssize_t size;
 
@@ -85,12 +107,12 @@ open_beginning(int root, const char *path, int links, bool *all)
     path += length - 1;
     path += strspn(path, "/");
     name = xstrndup(path, strcspn(path, "/"));
+    rest = path + strlen(name);
     size = *name ? readlinkat(fd, name, target, sizeof(target) - 1) : -1;
-    if (size <= 0)
+    target[size > 0 ? size : 0] = '\0';
+    if (size <= 0 && !(rest = leave_missing(rest)))
         return steal_fd(fd);
-    target[size] = '\0';
-    other =
-        xasprintf("%s%s%s", *target == '/' ? "" : beginning, target, path + strlen(name));
+    other = xasprintf("%s%s%s", *target == '/' ? "" : beginning, target, rest);
     return links == 0 ? -ELOOP : open_beginning(root, other, links - 1, all);
 }
 

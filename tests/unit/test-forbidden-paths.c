@@ -202,6 +202,37 @@ follows_a_link_that_leads_nowhere_yet(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
+/* A directory may be made, or found in another one, only when the path is opened. */
+static void
+follows_a_path_that_leaves_what_does_not_exist(void **state)
+{
+    static const char *const paths[] = {
+        "/none/..%s", "/none/./yet//../..%s",       "none/../../../../..%s",
+        "/file/..%s", "/none/../link/none/../..%s", "/none/../link/../in-seeds/x",
+    };
+    cleanup_free char *many = xcalloc(4096, 1);
+    int root = make_host(state);
+
+    unit_make_file(root, "file", 0644, "");
+    unit_make_directory(root, "a", 0755);
+    unit_make_link(root, "a/link", "../file");
+    unit_make_link(root, "link", "a");
+    unit_make_link(root, "in-seeds", VIRT_SEED_RUNDIR);
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        const char *hole = strstr(paths[i], "%s");
+        cleanup_free char *path =
+            hole ? xasprintf("%.*s%s", (int)(hole - paths[i]), paths[i], OTHER_SEED)
+                 : xstrdup(paths[i]);
+
+        assert_forbidden(root, CHANNEL, path);
+    }
+    assert_allowed(root, CHANNEL, "/none/../a/none");
+    assert_allowed(root, CHANNEL, "/none/.." VIRT_SEED_RUNDIR "/../none");
+    for (size_t i = 0; i < 300; i++)
+        strcat(many, "/none/..");
+    assert_forbidden(root, CHANNEL, many);
+}
+
 /* As a security module may keep the hook from looking, but not libvirt. */
 static void
 forbids_a_process_that_may_not_be_looked_into(void **state)
@@ -317,6 +348,7 @@ main(void)
         unit_test_in_directory(allows_paths_that_lead_elsewhere),
         cmocka_unit_test(forbids_links_of_proc),
         unit_test_in_directory(follows_a_link_that_leads_nowhere_yet),
+        unit_test_in_directory(follows_a_path_that_leaves_what_does_not_exist),
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
