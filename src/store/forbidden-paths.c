@@ -67,20 +67,28 @@ leave_missing(const char *rest)
     return depth == 0 ? rest : NULL;
 }
 
+/* The path does not begin with a slash, which could make it too long. */
+static int
+open_below(int root, const char *path)
+{
+    return fs_open_in_root(root, *path ? path : "/");
+}
+
 /*
  * Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
  * relative path begins there. A link that leads nowhere yet, or where we may not look, is
  * followed by its text, and a directory that does not exist is left by "..", as if it
  * did: it may by the time of use, or in the directory where QEMU looks next. There may be
  * so many of both. `all` is false if more of the path may exist. Return: a descriptor
- * (O_PATH), or -errno; -ELOOP if there are more, or if there is a link of /proc on the
- * way, such as /proc/PID/cwd, or may be once there is such a process.
+ * (O_PATH), or -errno; -ELOOP if there are more, if a link makes the path longer than we
+ * can open, or if there is a link of /proc on the way, such as /proc/PID/cwd, or may be
+ * once there is such a process.
  */
 static int
 open_beginning(int root, const char *path, int links, bool *all)
 {
-    cleanup_free char *beginning = xasprintf("/%s", path);
-    const int whole = fs_open_in_root(root, beginning);
+    cleanup_free char *beginning = xstrdup(path += strspn(path, "/"));
+    const int whole = open_below(root, beginning);
     cleanup_close int fd = whole;
     cleanup_free char *name = NULL;
     cleanup_free char *other = NULL;
@@ -91,21 +99,20 @@ open_beginning(int root, const char *path, int links, bool *all)
     ssize_t size;
 
     *all = whole != -EACCES;
-    while (may_be_cut(fd) && length > 1) {
-        while (length > 1 && beginning[length - 1] == '/')
+    while (may_be_cut(fd) && length > 0) {
+        while (length > 0 && beginning[length - 1] == '/')
             length--;
-        while (length > 1 && beginning[length - 1] != '/')
+        while (length > 0 && beginning[length - 1] != '/')
             length--;
         beginning[length] = '\0';
-        fd = fs_open_in_root(root, beginning);
+        fd = open_below(root, beginning);
     }
     if (whole < 0 && fd >= 0 && fstatfs(fd, &status) == 0 &&
         status.f_type == PROC_SUPER_MAGIC)
         return -ELOOP;
     if (whole >= 0 || fd < 0)
         return steal_fd(fd);
-    path += length - 1;
-    path += strspn(path, "/");
+    path += length;
     name = xstrndup(path, strcspn(path, "/"));
     rest = path + strlen(name);
     size = *name ? readlinkat(fd, name, target, sizeof(target) - 1) : -1;
@@ -113,7 +120,9 @@ open_beginning(int root, const char *path, int links, bool *all)
     if (size <= 0 && !(rest = leave_missing(rest)))
         return steal_fd(fd);
     other = xasprintf("%s%s%s", *target == '/' ? "" : beginning, target, rest);
-    return links == 0 ? -ELOOP : open_beginning(root, other, links - 1, all);
+    return links == 0 || strlen(other) >= PATH_MAX
+               ? -ELOOP
+               : open_beginning(root, other, links - 1, all);
 }
 
 /* Return: our directory that the opened file is or is in, NULL if there is none; `known`
@@ -219,7 +228,7 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
                               "use another file, or remove the element: virsh edit",
                               node->ns ? "qemu:" : "", (const char *)node->name);
     /* Nobody can open a longer path. */
-    if (strlen(value) >= PATH_MAX - 1)
+    if (strlen(value) >= PATH_MAX)
         return 0;
     fd = open_beginning(scan->root, value, MAX_LINKS, &all);
     if (fd == -ELOOP)

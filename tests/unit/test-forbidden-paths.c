@@ -233,6 +233,38 @@ follows_a_path_that_leaves_what_does_not_exist(void **state)
     assert_forbidden(root, CHANNEL, many);
 }
 
+/* The kernel opens a path of 4095 bytes, and follows a link in it however long that is. */
+static void
+forbids_the_longest_paths(void **state)
+{
+    cleanup_free char *path = xcalloc(4096, 1);
+    cleanup_free char *link = xcalloc(4096, 1);
+    size_t length = strlen(OTHER_SEED);
+    int root = make_host(state);
+
+    memset(path, '/', 4095);
+    memcpy(path + 4095 - length, OTHER_SEED, length);
+    assert_forbidden(root, CHANNEL, path);
+    path[0] = 'x';
+    path[1] = '/';
+    path[2] = '.';
+    path[3] = '.';
+    assert_forbidden(root, CHANNEL, path);
+    length = strlen(VIRT_SEED_RUNDIR);
+    memset(path, '/', 4095);
+    memcpy(path + 4095 - length, VIRT_SEED_RUNDIR, length);
+    memcpy(path, "tmp", 3);
+    assert_allowed(root, CHANNEL, path);
+    memcpy(path, "./.", 3);
+    assert_forbidden(root, CHANNEL, path);
+
+    for (size_t i = 0; i < 4080; i += 2)
+        memcpy(link + i, "/.", 2);
+    strcat(link, "/to-allow");
+    unit_make_link(root, "to-allow", &(VIRT_SEED_CONFDIR "/secrets/none")[1]);
+    assert_forbidden(root, CHANNEL, link);
+}
+
 /* As a security module may keep the hook from looking, but not libvirt. */
 static void
 forbids_a_process_that_may_not_be_looked_into(void **state)
@@ -349,6 +381,7 @@ main(void)
         cmocka_unit_test(forbids_links_of_proc),
         unit_test_in_directory(follows_a_link_that_leads_nowhere_yet),
         unit_test_in_directory(follows_a_path_that_leaves_what_does_not_exist),
+        unit_test_in_directory(forbids_the_longest_paths),
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
