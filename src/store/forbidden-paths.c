@@ -255,6 +255,30 @@ check_value(const struct scan *scan, const xmlNode *node, const char *value,
         (const char *)device->name, value, directory);
 }
 
+/*
+ * Checks what the value is a list of, if it has our directories' name in it: QEMU takes
+ * an initrd and an ACPI table as several files, and libvirt does not quote everything for
+ * other programs. What only the guest reads is not a list of the host's files.
+ */
+static int
+check_list(const struct scan *scan, const xmlNode *node, const char *value,
+           struct failure **failure)
+{
+    const char *name = (const char *)node->name;
+    cleanup_free char *list = NULL;
+    char *rest = NULL;
+
+    if (!has_name(value) || strcmp(name, "cmdline") == 0 || strcmp(name, "entry") == 0)
+        return 0;
+    list = xstrdup(value);
+    for (char *item = strtok_r(list, ",:= ", &rest); item;
+         item = strtok_r(NULL, ",:= ", &rest)) {
+        if (check_value(scan, node, item, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Checks the text of an attribute of the element, or its own. */
 static int
 check_text(const struct scan *scan, const xmlNode *node, const xmlNode *text,
@@ -264,7 +288,11 @@ check_text(const struct scan *scan, const xmlNode *node, const xmlNode *text,
     cleanup_free char *copy = value || !text->children ? NULL : xml_text(text);
 
     value = value ? value : copy;
-    return value ? check_value(scan, node, value, failure) : 0;
+    if (!value)
+        return 0;
+    return check_value(scan, node, value, failure) < 0
+               ? -1
+               : check_list(scan, node, value, failure);
 }
 
 static int

@@ -317,6 +317,31 @@ forbids_them_everywhere(void **state)
     }
 }
 
+/* QEMU takes the modules of a multiboot kernel and ACPI's tables as lists. */
+static void
+forbids_them_in_lists(void **state)
+{
+    static const char *const places[] = {
+        "<os><initrd>/boot/module,%s</initrd></os>",
+        "<os><initrd>%s,/boot/module</initrd></os>",
+        "<os><initrd>%s of/../../../../../../module</initrd></os>",
+        "<os><initrd>/boot/module with,/..%s words,x</initrd></os>",
+        "<os><acpi><table type='slic'>/boot/slic:%s</table></acpi></os>",
+        "<devices><tpm><backend type='emulator'>"
+        "<source type='dir' path='/tmp,backend-uri=file://%s'/></backend></tpm></devices>",
+    };
+    int root = make_host(state);
+
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+        assert_forbidden(root, places[i], OTHER_SEED);
+        assert_forbidden(root, places[i], SEED);
+        assert_allowed(root, places[i], "/usr/share/some/file");
+        assert_allowed(root, places[i], "/srv/virt-seed/file");
+    }
+    assert_forbidden(root, "<os><initrd>/boot/module,%s</initrd></os>", &OTHER_SEED[1]);
+    assert_allowed(root, "<os><cmdline>ro init=%s</cmdline></os>", OTHER_SEED);
+}
+
 static void
 allows_the_domain_its_own_seed_and_report(void **state)
 {
@@ -384,6 +409,7 @@ main(void)
         unit_test_in_directory(forbids_the_longest_paths),
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
+        unit_test_in_directory(forbids_them_in_lists),
         unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
         unit_test_in_directory(ignores_texts),
         unit_test_in_directory(names_device_and_path_but_no_argument),
