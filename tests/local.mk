@@ -217,6 +217,7 @@ functional_tests = \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
 	%D%/functional/remote.bats \
+	%D%/functional/reporter.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \

@@ -79,6 +79,7 @@ follow() {
     echo
     describe_taken
     last=
+    seen=
     while :; do
         end=
         if [ -e $result ]; then
@@ -90,7 +91,10 @@ follow() {
             esac
         fi
         read_line_of $status
-        if [ "$text$end" != "$last" ]; then
+        # Only what is still there the next time: the result comes right after the last status.
+        if [ -z "$end" ] && [ "$text" != "$seen" ]; then
+            seen=$text
+        elif [ "$text$end" != "$last" ]; then
             printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s}\n' "$boot" "$taken" \
                 "${text:-null}" "$end"
             last=$text$end
