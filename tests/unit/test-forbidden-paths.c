@@ -327,8 +327,7 @@ forbids_them_in_lists(void **state)
         "<os><initrd>%s of/../../../../../../module</initrd></os>",
         "<os><initrd>/boot/module with,/..%s words,x</initrd></os>",
         "<os><acpi><table type='slic'>/boot/slic:%s</table></acpi></os>",
-        "<devices><tpm><backend type='emulator'>"
-        "<source type='dir' path='/tmp,backend-uri=file://%s'/></backend></tpm></devices>",
+        "<tpm><source type='dir' path='/tmp,backend-uri=file://%s'/></tpm>",
     };
     int root = make_host(state);
 
