@@ -17,6 +17,7 @@
 struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
+    const char *name;      /* of the domain, from libvirt, whatever the XML says */
     const char *operation; /* libvirt's name for it */
     /* Why the guest has ended, in libvirt's word ("saved"); NULL before libvirt 10.5, which
      * does not tell, and at other operations than release. */

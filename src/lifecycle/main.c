@@ -56,6 +56,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *argu
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
+        .name = arguments[0],
         .operation = arguments[1],
         .domain = &domain,
     };

@@ -241,7 +241,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     if (rundir < 0)
         return -1;
     wire_facts_read(&facts, lifecycle->domain);
-    start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
+    start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid, lifecycle->name);
     return prepare(&start, failure) < 0
                ? failure_prefix(failure, "domain '%s'", lifecycle->domain->name)
                : 0;
@@ -256,7 +256,8 @@ lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
     /* A failure here would keep the guest from resuming; without the mark, the next
      * prepare is only stricter. */
     (void)failure;
-    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, &reason) < 0)
+    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, lifecycle->name,
+                                         &reason) < 0)
         lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
     return 0;

@@ -46,28 +46,35 @@ seconds_since_boot(void)
 }
 
 int
-rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
+rundir_mark_resume(int rundir, const char *uuid, const char *domain,
+                   struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
-    cleanup_free char *now = xasprintf("%lld\n", seconds_since_boot());
-    int error = fs_replace_file(rundir, name, now, 0600, (gid_t)-1);
+    cleanup_free char *mark = xasprintf("%lld %s\n", seconds_since_boot(), domain);
+    int error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
 
     return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure)
                      : 0;
 }
 
 bool
-rundir_take_resume(int rundir, const char *uuid)
+rundir_take_resume(int rundir, const char *uuid, const char *domain)
 {
     cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
     cleanup_free char *resumed = xasprintf("%s" RESUMED_SUFFIX, uuid);
+    cleanup_free char *end = xasprintf(" %s\n", domain);
     cleanup_buffer struct buffer text = {0};
     cleanup_close int fd = fs_open_strictly_beneath(rundir, name, 0);
     long long age = -1;
+    char *rest;
 
-    if (fd >= 0 && fs_read_all(fd, sizeof("9223372036854775807"), &text) == 0 &&
-        text.size > 0)
-        age = seconds_since_boot() - strtoll(text.data, NULL, 10);
+    if (fd >= 0 &&
+        fs_read_all(fd, strlen(end) + sizeof("9223372036854775807"), &text) == 0 &&
+        text.size > 0) {
+        age = seconds_since_boot() - strtoll(text.data, &rest, 10);
+        if (strcmp(rest, end) != 0)
+            age = -1;
+    }
     if (age >= 0 && age <= LIMIT_RESUME_SECONDS &&
         renameat(rundir, name, rundir, resumed) == 0)
         return true;

@@ -18,15 +18,20 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
-/* Notes that the domain's next start resumes a guest. */
-int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
+/*
+ * Notes that the next start of the domain with that name and UUID resumes a guest. The name
+ * is libvirt's own: at restore, the XML is the caller's, before libvirt compares it with the
+ * saved one, and may have another domain's UUID.
+ */
+int rundir_mark_resume(int rundir, const char *uuid, const char *domain,
+                       struct failure **failure);
 
 /*
  * Return: whether the start that begins now resumes a guest; then turns the mark into
- * that of a resumed guest. A mark older than a minute does not count. If the start is a
- * cold boot, removes what an earlier one left.
+ * that of a resumed guest. A mark older than a minute, or made under another name, does not
+ * count. If the start is a cold boot, removes what an earlier one left.
  */
-bool rundir_take_resume(int rundir, const char *uuid);
+bool rundir_take_resume(int rundir, const char *uuid, const char *domain);
 
 /* Return: whether the last start resumed the guest. */
 bool rundir_is_resumed(int rundir, const char *uuid);

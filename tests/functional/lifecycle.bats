@@ -311,7 +311,7 @@ offers_no_emulator() {
 @test "a mark without a start is forgotten after a minute" {
     lifecycle unwired.xml restore
     # It says when it was made, in seconds since the host booted.
-    echo $(($(cut -d. -f1 /proc/uptime) - 62)) >"$seeds/$uuid.resume"
+    echo "$(($(cut -d. -f1 /proc/uptime) - 62)) web1" >"$seeds/$uuid.resume"
     refuses_start unwired.xml 'not wired'
 }
 
@@ -320,6 +320,17 @@ offers_no_emulator() {
     lifecycle other.xml restore
     refuses_start unwired.xml 'not wired'
     lifecycle other.xml prepare
+}
+
+# libvirt passes on the XML of "virsh restore --xml" as it is, before it compares the UUIDs, and the
+# name from the saved state.
+@test "a mark is valid only under the name that libvirt gave with it" {
+    virt-seed-lifecycle --root="$root" other restore begin - <unwired.xml
+    refuses_start unwired.xml 'not wired'
+    virt-seed-lifecycle --root="$root" other restore begin - <wired.xml
+    lifecycle wired.xml prepare
+    echo >>"$seeds/$uuid.iso"
+    ends_guest wired.xml 'another program wrote to the seed'
 }
 
 @test "restore never fails" {

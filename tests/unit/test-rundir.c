@@ -106,7 +106,7 @@ mark(int rundir, const char *uuid)
 {
     struct failure *failure = NULL;
 
-    rundir_mark_resume(rundir, uuid, &failure);
+    rundir_mark_resume(rundir, uuid, "web1", &failure);
     assert_no_failure(failure);
 }
 
@@ -115,13 +115,13 @@ takes_the_mark_once(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
 
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     mark(rundir, UNIT_UUID);
     mark(rundir, UNIT_UUID);
-    assert_false(rundir_take_resume(rundir, UNIT_OTHER_UUID));
-    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_OTHER_UUID, "web1"));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_int_equal(unit_count_entries(rundir), 1);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
@@ -133,11 +133,11 @@ knows_later_that_the_guest_was_resumed(void **state)
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
     mark(rundir, UNIT_UUID);
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
-    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_true(rundir_is_resumed(rundir, UNIT_UUID));
     assert_false(rundir_is_resumed(rundir, UNIT_OTHER_UUID));
     /* A cold boot follows, without a release. */
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
 }
 
@@ -147,7 +147,7 @@ age(int rundir, long long seconds)
 {
     cleanup_buffer struct buffer content = unit_read_file(rundir, UNIT_UUID ".resume");
     cleanup_free char *text =
-        xasprintf("%lld\n", strtoll(content.data, NULL, 10) - seconds);
+        xasprintf("%lld web1\n", strtoll(content.data, NULL, 10) - seconds);
 
     assert_int_equal(unlinkat(rundir, UNIT_UUID ".resume", 0), 0);
     unit_make_file(rundir, UNIT_UUID ".resume", 0600, text);
@@ -160,11 +160,24 @@ forgets_a_mark_after_a_minute(void **state)
 
     mark(rundir, UNIT_UUID);
     age(rundir, 50);
-    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     mark(rundir, UNIT_UUID);
     age(rundir, 62);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_int_equal(unit_count_entries(rundir), 0);
+}
+
+static void
+takes_no_mark_of_another_name(void **state)
+{
+    static const char *const names[] = {"web", "web11", "web1 ", "Web1", "", "web1\n"};
+    cleanup_close int rundir = open_rundir(state);
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        mark(rundir, UNIT_UUID);
+        assert_false(rundir_take_resume(rundir, UNIT_UUID, names[i]));
+        assert_int_equal(unit_count_entries(rundir), 0);
+    }
 }
 
 /* The times of files are those of the host's clock. */
@@ -179,7 +192,7 @@ does_not_ask_a_clock_that_is_set(void **state)
 
         mark(rundir, UNIT_UUID);
         assert_int_equal(utimensat(rundir, UNIT_UUID ".resume", of_file, 0), 0);
-        assert_true(rundir_take_resume(rundir, UNIT_UUID));
+        assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     }
 }
 
@@ -190,9 +203,9 @@ believes_no_mark_that_says_nothing_or_is_of_the_future(void **state)
 
     mark(rundir, UNIT_UUID);
     age(rundir, -3600);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
@@ -204,10 +217,10 @@ follows_no_link_for_a_mark(void **state)
 
     unit_make_file(unit_directory(state), "victim", 0600, "kept");
     unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
-    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
     mark(rundir, UNIT_UUID);
-    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
     content = unit_read_file(unit_directory(state), "victim");
     unit_assert_content(&content, "kept");
 }
@@ -347,6 +360,7 @@ main(void)
         unit_test_in_directory(refuses_a_directory_that_belongs_to_another),
         unit_test_in_directory(takes_the_mark_once),
         unit_test_in_directory(knows_later_that_the_guest_was_resumed),
+        unit_test_in_directory(takes_no_mark_of_another_name),
         unit_test_in_directory(forgets_a_mark_after_a_minute),
         unit_test_in_directory(does_not_ask_a_clock_that_is_set),
         unit_test_in_directory(believes_no_mark_that_says_nothing_or_is_of_the_future),
