@@ -38,7 +38,7 @@ path_matches(const char *path, const struct walk *walk)
             return false;
         key = walk->keys[depth++];
         if (!(length == 1 && *path == '*') &&
-            !(key && strlen(key) == length && strncmp(key, path, length) == 0))
+            !(key && strncmp(key, path, length) == 0 && !key[length]))
             return false;
         if (!path[length])
             return depth == walk->depth;

@@ -156,9 +156,12 @@ read_float(struct yaml_node *node)
     node->type = YAML_FLOAT;
     digits = remove_underscores(skip_sign(text));
     /* Like PyYAML, adds the last part of "190:20:30.15" first, for the same rounding. */
-    for (char *colon; (colon = strrchr(digits, ':')); base *= 60) {
-        sum += strtod(colon + 1, NULL) * base;
-        *colon = '\0';
+    for (size_t i = strlen(digits); i > 0; i--) {
+        if (digits[i - 1] != ':')
+            continue;
+        sum += strtod(&digits[i], NULL) * base;
+        digits[i - 1] = '\0';
+        base *= 60;
     }
     sum += strtod(digits, NULL) * base;
     node->value.real = *text == '-' ? -sum : sum;

@@ -311,6 +311,18 @@ yaml_xml() {
     done
 }
 
+@test "reads a number soon, whatever it is made of" {
+    { printf 'a: 1'; repeat 1500000 ':1'; echo .5; } | yaml_xml >yaml.xml
+    timeout 60 virt-seed --quiet --root="$root" build -o first.iso yaml.xml
+    makes_seed yaml.xml
+}
+
+@test "check answers soon, however long a key is and whatever is below it" {
+    { printf '? '; repeat 2500000 x; printf '\n: ['; repeat 200000 'a, '; echo ']'; } | yaml_xml >yaml.xml
+    run timeout 60 virt-seed check --no-schema yaml.xml
+    [[ $status -le 1 ]]
+}
+
 @test "refuses YAML whose aliases multiply or that contains itself" {
     local -i i
 
