@@ -143,7 +143,9 @@ json_print(json_t *value)
 {
     if (!value)
         abort();
-    json_dumpf(value, stdout, JSON_INDENT(2));
+    /* Nothing that a terminal obeys, or that reverses what follows; any program reads the
+     * same from it. */
+    json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(value);
 }

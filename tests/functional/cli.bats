@@ -454,6 +454,20 @@ options_of_help() {
     [[ $(jq '.changes | length > 2' <<<"$output") = true ]]
 }
 
+@test "JSON has nothing that a terminal obeys" {
+    local command text='a\&#x9b;31mb\&#x202e;c\&#x200b;d'
+
+    sed "s|<name>web1<|<name>$text<|" wired.xml >named.xml
+    sed -e "s|<name>web1<|<name>$text<|" \
+        -e "s|</ci:cloud-init>|<ci:user-data>#!/bin/sh\necho $text\n</ci:user-data>&|" unwired.xml >asking.xml
+    for command in 'check --json named.xml' 'dump --json asking.xml' 'wire --json -o out.xml asking.xml'; do
+        # shellcheck disable=SC2086  # a command and its options
+        run --separate-stderr virt-seed $command
+        [[ $status -le 1 && $output = *'\u202E'* ]]
+        LC_ALL=C run ! grep -a '[^ -~]' <<<"$output"
+    done
+}
+
 @test "unset removes the request and its wiring" {
     run -0 --separate-stderr virt-seed unset wired.xml
     [[ $output != *"$namespace"* && $output != *"$rundir"* && $output != *smbios* ]]
