@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <uuid.h>
@@ -55,6 +56,16 @@ secret_check_key(const char *key, struct failure **failure)
                        "give the file with the content another name");
 }
 
+/* Return: whether the group's permissions are those of an ACL (acl(5)), which may be for
+ * any user. The descriptor may be one that does not open the file. */
+static bool
+has_acl(int fd)
+{
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
+
+    return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
 int
 secret_check_closed(int fd, const char *path, struct failure **failure)
 {
@@ -69,7 +80,7 @@ secret_check_closed(int fd, const char *path, struct failure **failure)
             failure, FAILURE_SECRET_MODE,
             "%s belongs to user %ld, expected root\nrun chown root:root %s", path,
             (long)status.st_uid, path);
-    group_open = (status.st_mode & 070) && status.st_gid != 0;
+    group_open = (status.st_mode & 070) && (status.st_gid != 0 || has_acl(fd));
     others_open = status.st_mode & 07;
     if (!group_open && !others_open)
         return 0;

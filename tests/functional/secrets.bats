@@ -126,6 +126,37 @@ no_marker_is_left() {
     done
 }
 
+# open_by_acl PATH: lets another user read the file, which is root's, as "setfacl -m u:65534:r" does.
+open_by_acl() {
+    python3 - "$1" <<'END'
+import os, struct, sys
+nobody, none = 65534, 0xffffffff
+entries = [(1, 7, none), (2, 4, nobody), (4, 0, none), (16, 4, none), (32, 0, none)]
+value = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *entry) for entry in entries)
+try:
+    os.setxattr(sys.argv[1], 'system.posix_acl_access', value)
+except OSError:
+    sys.exit(3)
+END
+}
+
+@test "refuses a secret that is open to another user by an ACL" {
+    local path
+
+    [[ $EUID -eq 0 ]] || skip 'the group must be root'
+    wired_xml "$request" >wired.xml
+    for path in s/root s ''; do
+        every_secret
+        open_by_acl "$root$confdir/secrets/$path" || skip 'no ACLs here'
+        [[ $(stat -c %A "$root$confdir/secrets/$path") = ????'r--'* ]]
+        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+        assert_said 'others may read' 'chmod go='
+        chmod go= "$root$confdir/secrets/$path"
+        virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+        virt-seed-lifecycle --root="$root" web1 release end - <wired.xml
+    done
+}
+
 # Others read a program's arguments while it runs. Ours are names of domains and files, and a
 # domain's UUID when the hook starts 'virt-seed wire'.
 @test "starts an installed cloud-init without secrets in its arguments or environment" {
