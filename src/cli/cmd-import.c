@@ -168,7 +168,7 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_import struct import import = {0};
+    cleanup_import struct import import = {.root = context->root};
     cleanup_secret_undo struct secret_undo undo = {.root = context->root};
 
     if (options->set && options->output)

@@ -58,7 +58,7 @@ adopt_seed(struct definition *definition, const struct context *context, bool re
 {
     cleanup_free char *own = NULL;
     const char *path = definition->first_seed;
-    cleanup_import struct import import = {0};
+    cleanup_import struct import import = {.root = context->root};
     const struct domain *domain = &definition->domain;
 
     if (request_find(domain) || payload_find(domain) || domain_uses_shim(domain))

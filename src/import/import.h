@@ -24,6 +24,7 @@ struct import_secret {
 };
 
 struct import {
+    int root;     /* the host's "/", for the seed of a domain; borrowed */
     xmlDoc *doc; /* its root is the element */
     xmlNode *element;
     char **notes; /* for the user: what differs here */
@@ -47,7 +48,8 @@ int import_seed_file(struct import *import, const char *data, size_t size,
                      const char *name, struct failure **failure);
 /* Return: whether the data looks like that. */
 bool import_is_seed(const char *data, size_t size);
-/* Reads the seed in an image file. */
+/* Reads the seed in an image file that a domain names. One of virt-seed's own is refused:
+ * everybody may read the element. */
 int import_image(struct import *import, const char *path, struct failure **failure);
 /* Translates the documents of a seed, `name` in messages; the hint may be missing. */
 int import_seed(struct import *import, const struct seed *seed, const char *name,

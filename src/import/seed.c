@@ -21,6 +21,7 @@
 #include "image/image.h"
 #include "import/import.h"
 #include "seed/yaml.h"
+#include "store/forbidden-paths.h"
 #include "wire/wire.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
@@ -309,6 +310,11 @@ import_image(struct import *import, const char *path, struct failure **failure)
             "virt-install deletes its seed when it ends: give the documents yourself, "
             "with 'virt-seed set --user-data FILE'",
             path);
+    if (forbidden_paths_have(import->root, fd))
+        return failure_set(failure, FAILURE_FORBIDDEN_PATH,
+                           "another tool's seed, '%s', is in a directory of virt-seed's\n"
+                           "detach the disk: it may be the seed of another domain",
+                           path);
     return read_image(import, fd, path, failure);
 }
 

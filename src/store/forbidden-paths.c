@@ -319,6 +319,25 @@ is_text(const xmlNode *child)
     return false;
 }
 
+static void
+stat_own(struct scan *scan)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (fs_stat_in_root(scan->root, directories[i], &scan->own[i]) < 0)
+            scan->own[i].st_ino = 0;
+    }
+}
+
+bool
+forbidden_paths_have(int root, int fd)
+{
+    struct scan scan = {.root = root};
+    bool known;
+
+    stat_own(&scan);
+    return find_above(&scan, fd, &known);
+}
+
 int
 forbidden_paths_check(int root, const struct domain *domain, struct failure **failure)
 {
@@ -328,10 +347,7 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
     struct scan scan = {
         .root = root, .seed = seed, .report = report, .rehearsal = rehearsal};
 
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (fs_stat_in_root(root, directories[i], &scan.own[i]) < 0)
-            scan.own[i].st_ino = 0;
-    }
+    stat_own(&scan);
     for (const xmlNode *child = xml_first_element(domain->root); child;
          child = xml_next_element(child)) {
         for (const xmlNode *node = is_text(child) ? NULL : child; node;

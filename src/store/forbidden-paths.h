@@ -24,3 +24,6 @@
  */
 int forbidden_paths_check(int root, const struct domain *domain,
                           struct failure **failure);
+
+/* Return: whether the opened file is in one of these directories below `root`. */
+bool forbidden_paths_have(int root, int fd);

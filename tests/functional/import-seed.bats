@@ -88,6 +88,25 @@ seeded_domain() {
     assert_refused 1 'has no disk with a seed'
 }
 
+@test "makes no element of a seed of virt-seed's, however a domain names it" {
+    local path command
+
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    install -d -m 0711 "$root$rundir"
+    domain_xml '<ci:user-data secret="web1"/>' >web1.xml
+    virt-seed --quiet --root="$root" build -o "$root$rundir/$uuid.iso" web1.xml
+    ln -s "$root$rundir" link
+    for path in "$root$rundir" "$root/$rundir/." "$PWD/link"; do
+        seeded_domain "$path/$uuid.iso" | sed "s|$uuid</uuid>|$other_uuid</uuid>|" >other.xml
+        for command in import 'wire --replace'; do
+            # shellcheck disable=SC2086  # a command and its option
+            run virt-seed --root="$root" $command other.xml
+            assert_refused 1 "in a directory of virt-seed's"
+            [[ $output != *hunter2* ]]
+        done
+    done
+}
+
 @test "wire --replace keeps the payload and the shim of a domain without an element" {
     local payload="<vm:vm xmlns:vm='http://ovirt.org/vm/1.0'><vm:device devtype='disk' name='hdc'><vm:payload>\
 <vm:volId>cidata</vm:volId><vm:file path='meta-data'>aW5zdGFuY2UtaWQ6IGktMgo=</vm:file></vm:payload></vm:device></vm:vm>"
