@@ -43,6 +43,23 @@ nothing_is_left() {
     [[ $(on_host find /var/lib/virt-seed /var/log/libvirt/virt-seed /run/libvirt/virt-seed -name "$web1*") = '' ]]
 }
 
+# writable DIRECTORY: whether the unit's sandbox lets root write there.
+writable() {
+    on_host nsenter --target "$(on_host systemctl show -P MainPID virt-seed-watch.service)" --mount \
+        sh -c "touch $1/new && rm $1/new"
+}
+
+@test "its sandbox lets it write to virt-seed's directories, and to no others" {
+    local directory
+
+    for directory in /var/lib/virt-seed /var/log/libvirt/virt-seed /run/libvirt/virt-seed; do
+        writable $directory
+    done
+    for directory in /etc /var/lib /run /run/libvirt /run/systemd/system; do
+        run ! writable $directory
+    done
+}
+
 @test "it ends cleanly when it is stopped" {
     on_host systemctl stop virt-seed-watch.service
     [[ $(on_host systemctl show -P Result virt-seed-watch.service) = success ]]
