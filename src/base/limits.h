@@ -218,6 +218,8 @@
 #define LIMIT_IMDS_ASK_SECONDS 10
 #define LIMIT_IMDS_ANSWER_SECONDS 60
 #define LIMIT_IMDS_ARRIVE_SECONDS 10
+/* Answers that the kernel has, and their peers have not taken. */
+#define LIMIT_IMDS_KEPT 1024
 
 /* Requests a second of one guest, its burst, and how many guests are told apart; the same
  * for refusals of one peer. Lines of the log for each of them, and for all peers that

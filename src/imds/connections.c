@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -95,15 +99,70 @@ connections_answer(struct connections *connections, struct connection *connectio
 }
 
 void
-connections_sent(const struct connection *connection)
+connections_sent(struct connection *connection)
 {
     const struct linger finish = {.l_onoff = 0};
 
     setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &finish, sizeof(finish));
+    connection->is_sent = true;
+}
+
+/* Return: whether the peer has acknowledged all that was sent to it. */
+static bool
+is_taken(int fd)
+{
+    int rest;
+
+    return ioctl(fd, SIOCOUTQ, &rest) < 0 || rest == 0;
+}
+
+static void
+drop_oldest_kept(struct connections *connections)
+{
+    const struct linger reset = {.l_onoff = 1};
+    int fd = connections->kept[connections->kept_first].fd;
+
+    if (!is_taken(fd))
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(fd);
+    connections->kept_first = (connections->kept_first + 1) % LIMIT_IMDS_KEPT;
+    connections->kept_count--;
+}
+
+/* TCP_USER_TIMEOUT begins again whenever the peer takes something, and nothing limits how
+ * many closed connections the kernel has: so they stay open here. */
+static void
+keep(struct connections *connections, int sent, uint64_t now)
+{
+    int fd = is_taken(sent) ? -1 : fcntl(sent, F_DUPFD_CLOEXEC, 0);
+    size_t last;
+
+    if (fd < 0)
+        return;
+    shutdown(fd, SHUT_WR);
+    if (connections->kept_count == LIMIT_IMDS_KEPT)
+        drop_oldest_kept(connections);
+    last = (connections->kept_first + connections->kept_count++) % LIMIT_IMDS_KEPT;
+    connections->kept[last] = (struct kept){.fd = fd, .since = now};
+}
+
+int
+connections_drop_kept(struct connections *connections, uint64_t now)
+{
+    while (connections->kept_count > 0) {
+        const struct kept *oldest = &connections->kept[connections->kept_first];
+        uint64_t age = now - oldest->since;
+
+        if (age < LIMIT_IMDS_ARRIVE_SECONDS * 1000UL && !is_taken(oldest->fd))
+            return (int)(LIMIT_IMDS_ARRIVE_SECONDS * 1000UL - age);
+        drop_oldest_kept(connections);
+    }
+    return -1;
 }
 
 void
-connections_remove(struct connections *connections, struct connection *connection)
+connections_remove(struct connections *connections, struct connection *connection,
+                   uint64_t now)
 {
     const unsigned int patience = LIMIT_IMDS_ARRIVE_SECONDS * 1000;
     char unread[2 * LIMIT_IMDS_RECEIVE_BUFFER];
@@ -113,6 +172,9 @@ connections_remove(struct connections *connections, struct connection *connectio
                sizeof(patience));
     /* Closing it with unread data would reset it, and the answer could be lost. */
     (void)recv(connection->fd, unread, sizeof(unread), MSG_DONTWAIT);
+    /* Closing what was broken off resets it. */
+    if (connection->state == CONNECTION_ASKING || connection->is_sent)
+        keep(connections, connection->fd, now);
     leave_queue(connections, connection);
     connections->count--;
     free(connection);

@@ -12,7 +12,8 @@
  *
  * An answer arrives complete or the connection is reset, even if this process is killed,
  * so that half a document is never taken for a whole one. The kernel delivers what has
- * been sent, and drops it if the peer does not take it.
+ * been sent. Until the peer has taken it, the connection is kept, but only for so long,
+ * and only so many of them: then it is reset, too.
  */
 #pragma once
 
@@ -21,6 +22,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/limits.h"
 #include "imds/socket.h"
 
 enum connection_state {
@@ -35,10 +37,17 @@ struct connection {
     enum connection_state state;
     uint64_t begun; /* milliseconds */
     uint64_t since; /* when it entered the state */
+    bool is_sent;   /* the kernel has the whole answer */
     TAILQ_ENTRY(connection) neighbours;
 };
 
 TAILQ_HEAD(connection_list, connection);
+
+/* One that libmicrohttpd has closed, whose peer has not taken the whole answer. */
+struct kept {
+    int fd;         /* owned */
+    uint64_t since; /* milliseconds */
+};
 
 struct connections {
     size_t limit; /* at least two */
@@ -47,6 +56,9 @@ struct connections {
         struct connection_list list; /* the oldest first */
         size_t count;
     } queues[CONNECTION_ENDED];
+    /* A ring; the oldest comes first. */
+    struct kept kept[LIMIT_IMDS_KEPT];
+    size_t kept_first, kept_count;
     /* Effects of too many connections; the caller resets them to 0. */
     size_t made_room; /* ended to make room */
     size_t refused;   /* of peers that already had the maximum */
@@ -63,9 +75,14 @@ struct connection *connections_add(struct connections *connections, int fd,
 void connections_answer(struct connections *connections, struct connection *connection,
                         uint64_t now);
 /* The kernel has the whole answer. */
-void connections_sent(const struct connection *connection);
-/* libmicrohttpd is about to close it. */
-void connections_remove(struct connections *connections, struct connection *connection);
+void connections_sent(struct connection *connection);
+/* libmicrohttpd is about to close it; what its peer has not taken by `now` is kept. */
+void connections_remove(struct connections *connections, struct connection *connection,
+                        uint64_t now);
+
+/* Closes what is kept: what was taken, and, by a reset, what was not in time. Return:
+ * milliseconds until the next one's time is over, or -1. */
+int connections_drop_kept(struct connections *connections, uint64_t now);
 
 /* Ends connections whose time is over, which is all of them if `now` is UINT64_MAX, and
  * others as needed to make room. Return: milliseconds until the next one's time is over,

@@ -237,7 +237,7 @@ on_connection(void *context, struct MHD_Connection *mhd, void **connection,
 
         *connection = connections_add(&http->connections, fd, &own, &other, http->now);
     } else {
-        connections_remove(&http->connections, *connection);
+        connections_remove(&http->connections, *connection, http->now);
     }
 }
 

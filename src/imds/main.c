@@ -99,7 +99,10 @@ serve_once(struct server *server)
     };
     struct signalfd_siginfo info;
     int wait = connections_end_old(&server->http.connections, server->http.now);
+    int kept = connections_drop_kept(&server->http.connections, server->http.now);
 
+    if (kept >= 0 && (wait < 0 || kept < wait))
+        wait = kept;
     if (server->ending && (wait < 0 || wait > 1000))
         wait = 1000;
     for (size_t i = 0; i < server->daemon_count; i++) {
@@ -133,11 +136,12 @@ serve_once(struct server *server)
 
 /* --- start and end ---------------------------------------------------------------- */
 
-/* Each connection can also have a file open; the rest is for libraries. */
+/* Each connection can also have a file open; some are kept, and the rest is for
+ * libraries. */
 static unsigned int
 raise_descriptors(void)
 {
-    const rlim_t wanted = 2 * LIMIT_IMDS_CONNECTIONS + 64;
+    const rlim_t wanted = 2 * LIMIT_IMDS_CONNECTIONS + LIMIT_IMDS_KEPT + 64;
     struct rlimit limit = {0, 0};
     rlim_t connections;
 

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/limits.h"
@@ -122,7 +123,7 @@ static void
 clear(struct connections *connections, struct connection **list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        connections_remove(connections, list[i]);
+        connections_remove(connections, list[i], 0);
     assert_int_equal(connections->count, 0);
 }
 
@@ -147,7 +148,7 @@ a_peer_on_another_machine_has_few_places(void **state)
     assert_int_equal(connections.refused, 1);
     list[count] = connections_add(&connections, -1, &own, &other, 0);
     assert_int_equal(list[count++]->state, CONNECTION_ASKING);
-    connections_remove(&connections, list[0]);
+    connections_remove(&connections, list[0], 0);
     list[0] = connections_add(&connections, -1, &own, &peer, 0);
     assert_int_equal(list[0]->state, CONNECTION_ASKING);
     clear(&connections, list, count);
@@ -232,7 +233,7 @@ leave(struct connections *connections, struct connection *connection)
 {
     int fd = connection->fd;
 
-    connections_remove(connections, connection);
+    connections_remove(connections, connection, 2000);
     close(fd);
 }
 
@@ -374,6 +375,73 @@ what_is_sent_arrives_and_what_is_broken_off_is_reset(void **state)
     close(far[1]);
 }
 
+/* Sends an answer that its peer has no room for, and closes the connection. Return: its
+ * other end. */
+static int
+leave_untaken(struct connections *connections)
+{
+    static const char answer[256 * 1024];
+    struct connection *connection;
+    int far, small = 4096;
+
+    add_connections(connections, &connection, &far, 1, 1000);
+    setsockopt(far, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    connections_answer(connections, connection, 1000);
+    assert_true(send(connection->fd, answer, sizeof(answer), MSG_DONTWAIT) > 0);
+    connections_sent(connection);
+    leave(connections, connection);
+    return far;
+}
+
+static void
+who_takes_an_answer_a_little_at_a_time_has_no_longer(void **state)
+{
+    struct connections connections;
+    char some[1000];
+    int far;
+
+    (void)state;
+    connections_init(&connections, 16);
+    far = leave_untaken(&connections);
+    assert_int_equal(recv(far, some, sizeof(some), 0), sizeof(some));
+    assert_int_equal(connections_drop_kept(&connections, 11000), 1000);
+    assert_false(is_reset(far));
+    assert_int_equal(connections_drop_kept(&connections, 12000), -1);
+    while (recv(far, some, sizeof(some), 0) > 0)
+        ;
+    assert_int_equal(errno, ECONNRESET);
+    close(far);
+}
+
+static void
+the_kernel_keeps_only_so_many_answers(void **state)
+{
+    struct connections connections;
+    int far[LIMIT_IMDS_KEPT + 1];
+    struct rlimit limit;
+
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    if (limit.rlim_max < 3 * ARRAY_SIZE(far) || setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        skip();
+    connections_init(&connections, 16);
+    for (size_t i = 0; i < ARRAY_SIZE(far); i++)
+        far[i] = leave_untaken(&connections);
+    /* The oldest makes room. */
+    assert_int_equal(connections.kept_count, LIMIT_IMDS_KEPT);
+    for (size_t i = 0; i < ARRAY_SIZE(far); i++) {
+        int error = 0;
+        socklen_t size = sizeof(error);
+
+        getsockopt(far[i], SOL_SOCKET, SO_ERROR, &error, &size);
+        assert_int_equal(error, i == 0 ? ECONNRESET : 0);
+        close(far[i]);
+    }
+    connections_drop_kept(&connections, 12000);
+    assert_int_equal(connections.kept_count, 0);
+}
+
 int
 main(void)
 {
@@ -389,6 +457,8 @@ main(void)
         cmocka_unit_test(who_was_there_is_awaited_and_who_comes_is_not),
         cmocka_unit_test(what_is_sent_arrives_and_what_is_broken_off_is_reset),
         cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
+        cmocka_unit_test(who_takes_an_answer_a_little_at_a_time_has_no_longer),
+        cmocka_unit_test(the_kernel_keeps_only_so_many_answers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
