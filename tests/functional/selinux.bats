@@ -64,6 +64,20 @@ only() {
     only write virt_seed_secret_t sysadm_t
 }
 
+@test "the hook can become nobody, and look where the paths of a definition lead" {
+    needs_policy
+    run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class capability "$policy"
+    for right in kill setgid setuid; do
+        [[ $output =~ [\ {]$right[\ }] ]]
+    done
+    for type in user_home_dir_t mnt_t virtd_t; do
+        run -0 sesearch --allow --source virt_seed_hook_t --target "$type" --class dir --perms search "$policy"
+        [[ $output ]]
+    done
+    run -0 sesearch --allow --source virt_seed_hook_t --target proc_t --class filesystem --perms getattr "$policy"
+    [[ $output ]]
+}
+
 @test "no guest may read a seed before libvirt labels it" {
     needs_policy
     only read virt_seed_image_t virt_seed_hook_t virtd_t sysadm_t
