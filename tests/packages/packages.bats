@@ -203,7 +203,9 @@ END
 @test "a purge keeps what the administrator wrote, says so, and leaves the domain running" {
     install -d -m 0700 /etc/virt-seed/secrets
     echo secret >/etc/virt-seed/secrets/web1
+    install -d -m 0711 /var/lib/libvirt/virt-seed/$uuid
     run -0 dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
+    [[ ! -e /var/lib/libvirt/virt-seed ]]
     [[ $output = *"your secrets and files are still in /etc/virt-seed"* ]]
     [[ -e /etc/virt-seed/secrets/web1 && ! -e /etc/virt-seed/virt-seed.conf ]]
     rm -r /etc/virt-seed
