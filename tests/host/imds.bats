@@ -61,7 +61,7 @@ field() {
     [[ $(field NoNewPrivs) = 1 && $(field Seccomp) = 2 ]]
     on_host test -e /etc/virt-seed/secrets -a -e /var/lib/virt-seed
     run ! on_host test -e "$root/etc/virt-seed/secrets" -o -e "$root/var/lib/virt-seed/domains"
-    for file in /etc/new /run/libvirt/virt-seed/imds/new; do
+    for file in /etc/new /run/libvirt/virt-seed/imds/new /tmp/new /var/tmp/new /dev/shm/new; do
         run ! on_host nsenter --target "$(server)" --mount touch "$file"
     done
 }
