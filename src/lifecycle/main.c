@@ -196,8 +196,11 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     print_failure(failure);
     /* libvirt discards the messages of a hook that succeeds. */
-    if (status_of_failure == EXIT_SUCCESS)
-        syslog(LOG_WARNING, "domain '%.256s': %s: %s", argv[optind], argv[optind + 1],
+    if (status_of_failure == EXIT_SUCCESS) {
+        cleanup_free char *name = failure_tidy(xstrdup(argv[optind]));
+
+        syslog(LOG_WARNING, "domain '%.256s': %s: %s", name, argv[optind + 1],
                failure->message);
+    }
     return status_of_failure;
 }

@@ -464,6 +464,16 @@ secret_replace(int root, const struct domain *domain, const struct secret_key *k
     secret = open_to_write(root, domain->name, &had_keys, failure);
     if (secret < 0)
         return -1;
+    /* Without a list, every domain could use the key. */
+    if (had_keys && faccessat(secret, ALLOW, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        return failure_set(
+            failure, FAILURE_SECRET,
+            SECRETS "/%s has no list of domains, so every domain could use the key '%s'\n"
+                    "first list those that may, by UUID or name, in " SECRETS "/%s/" ALLOW
+                    " (mode 0600)",
+            domain->name, key->name, domain->name);
+    if (had_keys && check_allowed(secret, domain->name, domain, failure) < 0)
+        return -1;
     /* Before the key: nobody else may read it for a moment. */
     if (!had_keys) {
         struct secret_key allow = {.name = (char[]){ALLOW}};

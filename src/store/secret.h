@@ -73,7 +73,7 @@ int secret_write(int root, const char *name, const struct secret_key *keys,
 
 /* Writes one key of the secret with the domain's name, replacing an existing one. A new
  * secret allows only this domain: by its UUID, or if libvirt has still to choose that, by
- * its name. */
+ * its name. Fails if the secret exists and this domain may not use it, or every one may. */
 int secret_replace(int root, const struct domain *domain, const struct secret_key *key,
                    struct failure **failure);
 

@@ -223,8 +223,12 @@ END
     assert_said "may not use the secret 'web1'"
 
     rm "$secret/allow"
-    virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
-    [[ ! -e $secret/allow ]]
+    run virt-seed --root="$root" set --password-file=password -o out.xml web1.xml
+    assert_refused 1 "no list of domains" "$confdir/secrets/web1/allow (mode 0600)"
+    echo "$other" | install -m 0600 /dev/stdin "$secret/allow"
+    run virt-seed --root="$root" set --password-file=password -o out.xml web1.xml
+    assert_refused 1 "may not use the secret 'web1'"
+    [[ ! -e $secret/user-password ]]
     echo 'web*' | install -m 0600 /dev/stdin "$secret/allow"
     virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
     [[ $(<"$secret/allow") = 'web*' ]]
