@@ -121,6 +121,7 @@ guest_says() {
         jq -r '.["guest-says"] | .seed + (.reason // "" | if . == "" then . else ": " + . end)'
 }
 
+# bats test_tags=native
 @test "each cloud-init takes what the host has delivered, and the reporter tells so" {
     local folder file says failed=0
 
