@@ -24,7 +24,7 @@ struct import_secret {
 };
 
 struct import {
-    int root;     /* the host's "/", for the seed of a domain; borrowed */
+    int root;    /* the host's "/", for the seed of a domain; borrowed */
     xmlDoc *doc; /* its root is the element */
     xmlNode *element;
     char **notes; /* for the user: what differs here */

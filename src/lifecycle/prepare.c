@@ -256,8 +256,8 @@ lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
     /* A failure here would keep the guest from resuming; without the mark, the next
      * prepare is only stricter. */
     (void)failure;
-    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, lifecycle->name,
-                                         &reason) < 0)
+    if (rundir < 0 ||
+        rundir_mark_resume(rundir, lifecycle->domain->uuid, lifecycle->name, &reason) < 0)
         lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
     return 0;

@@ -68,7 +68,7 @@ only() {
     needs_policy
     run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class capability "$policy"
     for right in kill setgid setuid; do
-        [[ $output =~ [\ {]$right[\ }] ]]
+        [[ $output =~ [\ {]${right}[\ }] ]]
     done
     for type in user_home_dir_t mnt_t virtd_t; do
         run -0 sesearch --allow --source virt_seed_hook_t --target "$type" --class dir --perms search "$policy"
