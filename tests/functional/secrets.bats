@@ -130,8 +130,8 @@ no_marker_is_left() {
 open_by_acl() {
     python3 - "$1" <<'END'
 import os, struct, sys
-nobody, none = 65534, 0xffffffff
-entries = [(1, 7, none), (2, 4, nobody), (4, 0, none), (16, 4, none), (32, 0, none)]
+user, none = 65534, 0xffffffff
+entries = [(1, 7, none), (2, 4, user), (4, 0, none), (16, 4, none), (32, 0, none)]
 value = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *entry) for entry in entries)
 try:
     os.setxattr(sys.argv[1], 'system.posix_acl_access', value)

@@ -64,7 +64,7 @@ only() {
     only write virt_seed_secret_t sysadm_t
 }
 
-@test "the hook can become nobody, and look where the paths of a definition lead" {
+@test "the hook can give up root's rights, and look where the paths of a definition lead" {
     needs_policy
     run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class capability "$policy"
     for right in kill setgid setuid; do
