@@ -138,23 +138,23 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
     return STATUS_END_GUEST;
 }
 
-/* Reads the XML. If it is too large, looks through all of it, in so many pieces, and fails
- * if it concerns virt-seed, so that other domains still start. */
+/* Reads the XML; `ours` says whether it concerns virt-seed. If it is too large, looks
+ * through all of it, in so many pieces, and fails if it does, so that other domains still
+ * start. */
 static int
-read_xml(struct buffer *xml)
+read_xml(struct buffer *xml, bool *ours)
 {
-    int error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
+    const int first = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
+    int error = first;
 
-    for (int pieces = 1; error == -EFBIG && pieces < MAX_PIECES; pieces++) {
-        if (concerns_us(xml))
-            return -EFBIG;
+    *ours = concerns_us(xml);
+    for (int pieces = 1; error == -EFBIG && !*ours && pieces < MAX_PIECES; pieces++) {
         memmove(xml->data, xml->data + xml->size - OVERLAP, OVERLAP);
         xml->size = OVERLAP;
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
-        if (error == 0 && concerns_us(xml))
-            return -EFBIG;
+        *ours = concerns_us(xml);
     }
-    return error;
+    return error == 0 && *ours ? first : error;
 }
 
 static int
@@ -163,12 +163,13 @@ run(bool guest_runs, int argc, char **argv)
     /* Not freed: the process ends or becomes another one. */
     static struct buffer xml;
     int error = process_begin();
+    bool ours = false;
 
     if (error == 0)
-        error = read_xml(&xml);
+        error = read_xml(&xml, &ours);
     if (error < 0)
         return fail("could not read the domain's XML", error);
-    if (!concerns_us(&xml))
+    if (!ours)
         return EXIT_SUCCESS;
     return guest_runs ? run_lifecycle(&xml, argc, argv)
                       : become_lifecycle(&xml, argc, argv);

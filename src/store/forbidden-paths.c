@@ -264,15 +264,17 @@ static int
 check_list(const struct scan *scan, const xmlNode *node, const char *value,
            struct failure **failure)
 {
+    static const char separators[] = ",:= ";
     const char *name = (const char *)node->name;
     cleanup_free char *list = NULL;
     char *rest = NULL;
 
-    if (!has_name(value) || strcmp(name, "cmdline") == 0 || strcmp(name, "entry") == 0)
+    if (!strpbrk(value, separators) || !has_name(value) || strcmp(name, "cmdline") == 0 ||
+        strcmp(name, "entry") == 0)
         return 0;
     list = xstrdup(value);
-    for (char *item = strtok_r(list, ",:= ", &rest); item;
-         item = strtok_r(NULL, ",:= ", &rest)) {
+    for (char *item = strtok_r(list, separators, &rest); item;
+         item = strtok_r(NULL, separators, &rest)) {
         if (check_value(scan, node, item, failure) < 0)
             return -1;
     }

@@ -171,16 +171,24 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 
 /* --- who may ---------------------------------------------------------------------- */
 
+/* Return: whether there is a list. A broken link is an unreadable list, not a missing
+ * one. */
+static bool
+has_list(int secret)
+{
+    struct stat status;
+
+    return fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
 static int
 check_allowed(int secret, const char *name, const struct domain *domain,
               struct failure **failure)
 {
     cleanup_buffer struct buffer list = {0};
-    struct stat status;
     char *rest;
 
-    /* A broken link is an unreadable list, not a missing one. */
-    if (fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+    if (!has_list(secret))
         return 0;
     if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
         return -1;
@@ -465,7 +473,7 @@ secret_replace(int root, const struct domain *domain, const struct secret_key *k
     if (secret < 0)
         return -1;
     /* Without a list, every domain could use the key. */
-    if (had_keys && faccessat(secret, ALLOW, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+    if (had_keys && !has_list(secret))
         return failure_set(
             failure, FAILURE_SECRET,
             SECRETS "/%s has no list of domains, so every domain could use the key '%s'\n"
