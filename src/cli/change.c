@@ -176,7 +176,7 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
                               failure) < 0)
         return DEFINITION_FAILED;
     wire_facts_read(&facts, &definition.domain);
-    if (!facts.asks)
+    if (!facts.wants_seed)
         return DEFINITION_ASKS_NOTHING;
     if (definition_wire(&definition, context, &options, wiring, failure) < 0)
         return DEFINITION_FAILED;

@@ -265,7 +265,7 @@ definition_list_asking(virConnectPtr connection, const char *pattern, unsigned i
             definition_load_known(&definition, connection, domains[i], DEFINITION_READ,
                                   &ignored) == 0)
             wire_facts_read(&facts, &definition.domain);
-        if (facts.asks && virDomainGetUUIDString(domains[i], uuid) == 0)
+        if (facts.wants_seed && virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);
     }

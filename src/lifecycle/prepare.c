@@ -62,7 +62,7 @@ refuse_unasked(const struct start *start, struct failure **failure)
             "would be resumed with another domain's seed or report\n"
             "check the serial, the disks, channels and other devices with files in the "
             "saved XML: virsh save-image-dumpxml FILE");
-    if (start->resumes || facts->asks)
+    if (start->resumes || facts->wants_seed)
         return 0;
     if (facts->report_of_another)
         return wire_report_check(start->lifecycle->domain, failure);
@@ -214,7 +214,7 @@ prepare(const struct start *start, struct failure **failure)
     forbidden_paths_check(lifecycle->root, lifecycle->domain, &forbidden);
     if (refuse_unasked(start, failure) < 0)
         return -1;
-    if (!facts->asks || (start->resumes && !wire_facts_are_wired(facts)))
+    if (!facts->wants_seed || (start->resumes && !wire_facts_are_wired(facts)))
         return refuse_or_log(start, NULL, &forbidden, failure);
     if (!start->resumes)
         record_earlier_result(lifecycle);

@@ -257,7 +257,7 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
     remove_seed(lifecycle, failure);
     wire_facts_read(&facts, lifecycle->domain);
     /* A rehearsal, which asks for nothing, reports to `virt-seed try` alone. */
-    if (facts.asks)
+    if (facts.wants_seed)
         lifecycle_record_result(lifecycle);
     report_file_remove(lifecycle->root, lifecycle->domain->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);

@@ -225,7 +225,7 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
             facts->seed_of_another = true;
     }
     /* If a domain with a payload does not have our disk, VDSM makes its image. */
-    facts->asks =
+    facts->wants_seed =
         request_find(domain) || facts->uses_shim || (facts->disk && payload_find(domain));
 }
 

@@ -86,7 +86,8 @@ bool wire_has_smbios(const struct domain *domain);
 /* Whether the domain asks for a seed, and by which disk, emulator or URL its guest gets
  * it. Only wire_domain() knows whether that is all the request needs. */
 struct wire_facts {
-    bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
+    /* It has <cloud-init>, the emulator shim, or a payload with our disk. */
+    bool wants_seed;
     const struct disk
         *disk;            /* with a seed of this or another domain; borrowed; or NULL */
     bool uses_shim;       /* the emulator is virt-seed-qemu, which adds a disk itself */
