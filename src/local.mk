@@ -310,7 +310,6 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
-	%D%/cli/cmd-watch.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/comparison.c \
 	%D%/cli/comparison.h \
@@ -349,9 +348,6 @@ virt_seed_SOURCES = \
 	%D%/cli/set.h \
 	%D%/cli/waiting.c \
 	%D%/cli/waiting.h \
-	%D%/cli/watch-leftovers.c \
-	%D%/cli/watch-wiring.c \
-	%D%/cli/watch.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The units of the metadata server and of `virt-seed watch`; the former's user and directory.
+# The units of the metadata server, its user and its directory.
 
 systemd_templates = \
 	%D%/virt-seed-imds-address.service.in \
@@ -7,7 +7,6 @@ systemd_templates = \
 	%D%/virt-seed-imds.socket.in \
 	%D%/virt-seed-imds.sysusers.in \
 	%D%/virt-seed-imds.tmpfiles.in \
-	%D%/virt-seed-watch.service.in \
 	$(NULL)
 EXTRA_DIST += $(systemd_templates)
 
@@ -18,7 +17,6 @@ nodist_systemdunit_DATA = \
 	%D%/virt-seed-imds-address.service \
 	%D%/virt-seed-imds.service \
 	%D%/virt-seed-imds.socket \
-	%D%/virt-seed-watch.service \
 	$(NULL)
 systemd_made = \
 	$(nodist_systemdunit_DATA) \

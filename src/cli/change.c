@@ -71,20 +71,17 @@ definition_wire(struct definition *definition, const struct context *context,
 
 /* --- back into libvirt ------------------------------------------------------------ */
 
-/* Return: DEFINITION_CHANGED. */
 static int
 fail_changed(const struct definition *definition, const char *when,
              struct failure **failure)
 {
-    failure_set(failure, FAILURE_LIBVIRT,
-                "somebody else changed the definition of '%s' %s\n"
-                "make sure nothing else is editing it, and run the command again",
-                virDomainGetName(definition->libvirt), when);
-    return DEFINITION_CHANGED;
+    return failure_set(failure, FAILURE_LIBVIRT,
+                       "somebody else changed the definition of '%s' %s\n"
+                       "make sure nothing else is editing it, and run the command again",
+                       virDomainGetName(definition->libvirt), when);
 }
 
-/* What is defined must have the request that was written, and our disk or address.
- * Return: as define(). */
+/* What is defined must have the request that was written, and our disk or address. */
 static int
 check_written(const struct definition *definition, const struct domain *written,
               struct failure **failure)
@@ -97,7 +94,7 @@ check_written(const struct definition *definition, const struct domain *written,
 
     if (definition_load_known(&found, definition->connection, definition->libvirt,
                               DEFINITION_READ, failure) < 0)
-        return DEFINITION_FAILED;
+        return -1;
     wire_facts_read(&found_facts, &found.domain);
     wire_facts_read(&written_facts, written);
     found_url = found_facts.url.address ? seed_url_word(&found_facts.url) : xstrdup("");
@@ -121,8 +118,7 @@ fail_defined(struct definition *definition, const char *what, struct failure **f
 }
 
 /* Defines the document, or writes the <cloud-init> element if that alone has changed.
- * Nothing but this is done between reading the definition again and writing it. Return:
- * 0, DEFINITION_CHANGED or DEFINITION_FAILED. */
+ * Nothing but this is done between reading the definition again and writing it. */
 static int
 define(struct definition *definition, struct failure **failure)
 {
@@ -133,11 +129,11 @@ define(struct definition *definition, struct failure **failure)
     size_t size;
 
     if (domain_read(&written, definition->doc, failure) < 0)
-        return DEFINITION_FAILED;
+        return -1;
     text = definition->request_alone ? request_format(request_find(&written))
                                      : xml_format(definition->doc, &size, failure);
     if (!text)
-        return DEFINITION_FAILED;
+        return -1;
     now = virDomainGetXMLDesc(definition->libvirt,
                               VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
@@ -170,7 +166,6 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
     const struct change_options options = {0};
     cleanup_definition struct definition definition = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
-    int result;
 
     if (definition_load_known(&definition, connection, domain, DEFINITION_CHANGE,
                               failure) < 0)
@@ -182,8 +177,7 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
         return DEFINITION_FAILED;
     if (wiring->change_count == 0)
         return DEFINITION_WAS_WIRED;
-    result = define(&definition, failure);
-    return result < 0 ? result : DEFINITION_WIRED;
+    return define(&definition, failure) < 0 ? DEFINITION_FAILED : DEFINITION_WIRED;
 }
 
 /* --- where it belongs --------------------------------------------------------------- */

@@ -63,7 +63,6 @@ int definition_commit(struct definition *definition, const struct context *conte
                       const struct wiring *wiring, struct failure **failure);
 
 enum definition_state {
-    DEFINITION_CHANGED = -2, /* failed, since somebody else changed it at the same time */
     DEFINITION_FAILED = -1,
     DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
     DEFINITION_WAS_WIRED,

@@ -139,7 +139,6 @@ extern const struct command cmd_try;
 extern const struct command cmd_unset;
 extern const struct command cmd_update;
 extern const struct command cmd_wait;
-extern const struct command cmd_watch;
 extern const struct command cmd_wire;
 
 /* Return: what `edit` can edit, by index; NULL after the last. */

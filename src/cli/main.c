@@ -41,7 +41,6 @@ const struct command_row commands[] = {
 
     {&cmd_doctor, "Maintenance", "virt-seed doctor"},
     {&cmd_gc, NULL, "virt-seed gc --dry-run"},
-    {&cmd_watch, NULL, "virt-seed watch"},
 
     {&cmd_complete, NULL, NULL},
     {NULL, NULL, NULL},

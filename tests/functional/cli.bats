@@ -78,7 +78,6 @@ options_of_help() {
         read -ra example <<<"${lines[-1]}"
         [[ ${example[*]:0:2} == "virt-seed $command" ]]
         # It may fail here for lack of something, but not for its arguments.
-        # watch would wait for libvirt forever.
         run timeout 3 "${example[@]}" -c test:///no-such-file.xml --root="$root"
         [[ $status -ne 2 ]]
     done

@@ -27,7 +27,6 @@ make_units() {
     mkdir "$units"
     cp "$made"/*.{service,socket} "$units"
     sed -i -e "s|^ExecStart=.*/virt-seed-imds\$|ExecStart=$(type -P virt-seed-imds)|" \
-        -e "s|^ExecStart=.*/virt-seed watch\$|ExecStart=$(type -P virt-seed) watch|" \
         -e '/^Documentation=/d' "$units"/*
 }
 
@@ -45,15 +44,6 @@ make_units() {
     # These have little weight there.
     for setting in User=/DynamicUser= NoNewPrivileges= ProtectSystem= ProtectHome= \
         CapabilityBoundingSet=~CAP_SYS_ADMIN SystemCallFilter=~@privileged; do
-        assert_said "✓ $setting "
-    done
-}
-
-@test "the unit of virt-seed watch leaves it what it needs to be root, and little more" {
-    make_units
-    [[ $(systemd-analyze --help) == *--offline* ]] || skip 'systemd-analyze wants a systemd that runs'
-    run -0 systemd-analyze security --offline=true --no-pager --threshold=25 "$units/virt-seed-watch.service"
-    for setting in NoNewPrivileges= ProtectSystem= PrivateNetwork= CapabilityBoundingSet=~CAP_SYS_ADMIN; do
         assert_said "✓ $setting "
     done
 }

@@ -11,7 +11,6 @@ host_tests = \
 	%D%/shim.bats \
 	%D%/try.bats \
 	%D%/install.bats \
-	%D%/watch.bats \
 	%D%/clock.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \

@@ -30,7 +30,6 @@ libvirt_tests = \
 	%D%/try.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
-	%D%/watch.bats \
 	%D%/wiring.bats \
 	$(NULL)
 EXTRA_DIST += $(libvirt_tests) \

@@ -131,11 +131,6 @@ runs() {
     [[ $(stat -c '%a %U %G' /run/libvirt/virt-seed/imds) = "750 root virt-seed-imds" ]]
 }
 
-@test "virt-seed watch is not enabled" {
-    run systemctl is-enabled virt-seed-watch.service
-    [[ $output = disabled ]]
-}
-
 @test "AppArmor lets a guest run the emulator, by the rules that libvirt includes" {
     cat >"$BATS_TEST_TMPDIR/profile" <<END
 #include <tunables/global>
