@@ -115,8 +115,7 @@ fail_option(const struct table *table, const struct command *command, bool lacks
 /* Return: as arguments_read(). */
 static int
 take_option(const struct option_row *row, const struct command *command,
-            struct context *context, void *target, char **domain,
-            struct failure **failure)
+            struct context *context, void *target, struct failure **failure)
 {
     char *member = (char *)target + row->offset;
     struct option_values *values;
@@ -137,10 +136,6 @@ take_option(const struct option_row *row, const struct command *command,
             return failure_set(failure, FAILURE_USAGE, "too many options, at most %d",
                                LIMIT_SETTINGS);
         values->list[values->count++] = (struct option_value){row, optarg};
-        return 0;
-    case OPTION_DOMAIN:
-        *domain = optarg;
-        context->is_domain = true;
         return 0;
     case OPTION_HELP:
         help_print(stdout, command);
@@ -187,7 +182,6 @@ arguments_read(struct context *context, const struct command *command, void *opt
     /* "+" makes getopt stop at the first operand, the command's name; ":" makes it tell a
      * missing value from an unknown option. */
     struct table table = {.count = 0};
-    char *domain = NULL;
     int option, result;
 
     snprintf(table.letters, sizeof(table.letters), "%s", command ? ":" : "+:");
@@ -204,16 +198,11 @@ arguments_read(struct context *context, const struct command *command, void *opt
         if (index == table.count)
             return fail_option(&table, command, option == ':', argv[optind - 1], failure);
         result = take_option(table.rows[index], command, context,
-                             index < table.own ? options : context, &domain, failure);
+                             index < table.own ? options : context, failure);
         if (result != 0)
             return result;
     }
     context->operands = argv + optind;
     context->operand_count = (size_t)(argc - optind);
-    /* It takes the place of a word that was read before. */
-    if (domain) {
-        *--context->operands = domain;
-        context->operand_count++;
-    }
     return command ? check_operands(context, command, failure) : 0;
 }

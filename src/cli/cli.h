@@ -22,9 +22,8 @@ struct context {
     const char *root_path; /* below which the host's files are looked for */
     int root;              /* its descriptor */
     bool quiet;
-    char **operands; /* as many as the command allows; --domain is the first */
+    char **operands; /* as many as the command allows */
     size_t operand_count;
-    bool is_domain; /* --domain: the first operand is not the name of a file */
 };
 
 /* --- options ---------------------------------------------------------------------- */
@@ -35,7 +34,6 @@ enum option_kind {
     OPTION_FLAG,    /* bool: true */
     OPTION_TEXT,    /* const char *: the value, borrowed from the command line */
     OPTION_LIST,    /* struct option_values: the value is added */
-    OPTION_DOMAIN,  /* --domain=NAME: the value becomes the first operand */
     OPTION_HELP,    /* prints the help */
     OPTION_VERSION, /* prints the version */
     OPTION_HEADING, /* not an option: the help of those below it */
@@ -75,11 +73,6 @@ struct option_values {
 #define OPTION_HEADING_ROW(HELP)                                                         \
     {                                                                                    \
         .name = "", .kind = OPTION_HEADING, .help = (HELP)                               \
-    }
-#define OPTION_DOMAIN_ROW                                                                \
-    {                                                                                    \
-        .name = "domain", .argument = "NAME", .kind = OPTION_DOMAIN,                     \
-        .help = "NAME is a domain, even if there is a file of that name"                 \
     }
 /* The last row. */
 #define OPTION_END                                                                       \

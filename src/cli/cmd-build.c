@@ -83,7 +83,6 @@ static const struct option_row rows[] = {
     OPTION('o', "output", "OUTPUT", output,
            "the file to write (seed.iso); - is standard output"),
     OPTION('f', "force", NULL, force, "replace an existing file"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

@@ -78,13 +78,8 @@ run_one(const struct context *context, const void *data, struct failure **failur
     };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
-    const char *operand = context->operands[0];
-    int loaded = options->all
-                     ? definition_load_domain(&definition, context, operand,
-                                              DEFINITION_READ, failure)
-                     : definition_load(&definition, context, DEFINITION_READ, failure);
 
-    if (loaded < 0)
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     check_domain(&findings, &definition.domain, &check);
     if (options->json)
@@ -173,7 +168,6 @@ static const struct option_row rows[] = {
     OPTION(0, "schema", "FILE", schema,
            "check cloud-configs by cloud-init's JSON schema in FILE instead"),
     OPTION(0, "strict", NULL, strict, "also exit with 1 if there are warnings"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

@@ -31,7 +31,6 @@ struct line {
     const char *uri;
     const char *root_path;
     const char *operand; /* the first one, borrowed; NULL if there is none yet */
-    bool is_domain;
     const struct command *command;    /* NULL if it has none yet */
     const struct option_row *pending; /* the option whose value is completed, or NULL */
     size_t operand_count;             /* of the command */
@@ -82,11 +81,6 @@ read_word(struct line *line, const char *word)
         line->uri = value;
     if (row && value && strcmp(row->name, "root") == 0)
         line->root_path = value;
-    if (row && row->kind == OPTION_DOMAIN && value) {
-        line->operand = value;
-        line->is_domain = true;
-        line->operand_count++;
-    }
     if (row || (*word == '-' && word[1] && !line->only_operands)) {
         line->only_operands = line->only_operands || strcmp(word, "--") == 0;
         return;
@@ -160,8 +154,7 @@ offer_documents(const struct line *line, const char *prefix)
                                     .root_path = line->root_path,
                                     .root = root,
                                     .operands = operands,
-                                    .operand_count = 1,
-                                    .is_domain = line->is_domain};
+                                    .operand_count = 1};
     cleanup_definition struct definition definition = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
@@ -170,7 +163,8 @@ offer_documents(const struct line *line, const char *prefix)
     struct stat status;
 
     if (root < 0 || strcmp(operand, "-") == 0 ||
-        (!line->is_domain && stat(operand, &status) == 0 && !S_ISREG(status.st_mode)) ||
+        (definition_is_file(operand) && stat(operand, &status) == 0 &&
+         !S_ISREG(status.st_mode)) ||
         definition_load_seed(&seed, &request, &definition, &context, false, &denied,
                              &ignored) < 0)
         return;
@@ -217,15 +211,11 @@ run(const struct context *context, const void *data, struct failure **failure)
     word = context->operands[context->operand_count - 1];
     row = line.only_operands || line.pending ? NULL : find_option(&line, word, &value);
     if (line.pending) {
-        offer_values(&line,
-                     line.pending->kind == OPTION_DOMAIN ? "DOMAIN"
-                                                         : line.pending->argument,
-                     word, "");
+        offer_values(&line, line.pending->argument, word, "");
     } else if (row && value && word[1] == '-') {
         cleanup_free char *before = xasprintf("--%s=", row->name);
 
-        offer_values(&line, row->kind == OPTION_DOMAIN ? "DOMAIN" : row->argument, value,
-                     before);
+        offer_values(&line, row->argument, value, before);
     } else if (*word == '-' && !line.only_operands && (!word[1] || word[1] == '-')) {
         offer_options(&line, line.command ? line.command->options : NULL,
                       word[1] ? word : "--");

@@ -49,7 +49,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "undo", NULL, undo, "forget it: the next seed is complete again"),
     OPTION(0, "dry-run", NULL, dry_run, "say what would be recorded, and record nothing"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

@@ -169,7 +169,6 @@ static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets, "print the content of secrets, too"),
     OPTION(0, "full", NULL, full, "do not shorten virt-seed's own reporter script"),
     OPTION(0, "json", NULL, json, "print the label and the documents as JSON"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

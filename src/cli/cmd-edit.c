@@ -403,7 +403,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                            "there is no document '%.64s' to edit\n"
                            "edit user-data, vendor-data, network-config or element",
                            name);
-    if (strcmp(context->operands[0], "-") == 0 && !context->is_domain)
+    if (strcmp(context->operands[0], "-") == 0)
         return failure_set(failure, FAILURE_USAGE,
                            "standard input cannot be edited\ngive a DOMAIN or a FILE");
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) == 0 &&
@@ -424,7 +424,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     DRY_RUN_ROW,
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

@@ -125,7 +125,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "host", "ADDRESS", hosts,
            "also print lines for this name or address; may be given several times"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

@@ -330,7 +330,6 @@ static const struct option_row rows[] = {
     OPTION(0, "json", NULL, json, "print the same as JSON"),
     OPTION(0, "exit-code", NULL, exit_code,
            "exit with 3 if the next start changes anything"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

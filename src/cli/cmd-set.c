@@ -458,7 +458,6 @@ static const struct option_row rows[] = {
     DRY_RUN_ROW,
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

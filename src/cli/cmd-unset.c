@@ -37,7 +37,6 @@ static const struct option_row rows[] = {
     OPTION(0, "wiring-only", NULL, wiring_only, "keep the <cloud-init> element"),
     SUMMARY_ROWS,
     CHANGE_ROWS,
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

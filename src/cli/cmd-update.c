@@ -162,7 +162,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "dry-run", NULL, dry_run, "say what would happen, and change nothing"),
-    OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 

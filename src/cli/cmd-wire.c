@@ -90,9 +90,9 @@ wire(const struct context *context, const struct options *options, struct wiring
     cleanup_wiring_parts struct wiring_parts parts = {0};
     cleanup_free char *summary = NULL;
 
-    if (options->after_refusal && !context->is_domain)
+    if (options->after_refusal && definition_is_file(context->operands[0]))
         return failure_set(failure, FAILURE_USAGE,
-                           "--after-refusal needs --domain\nwrite --domain=NAME");
+                           "--after-refusal needs a domain\ngive its UUID");
     if (options->after_refusal
             ? load_after_refusal(&definition, context, failure) < 0
             : definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
@@ -134,9 +134,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool prints = false;
 
     for (size_t i = 0; i < context->operand_count; i++) {
-        struct context one = definition_operand(context, i);
-
-        prints = prints || definition_is_file(&one);
+        if (definition_is_file(context->operands[i]))
+            prints = true;
     }
     if (context->operand_count > 1 && !options->change.dry_run &&
         (options->change.output || (prints && !options->change.in_place)))
@@ -152,7 +151,6 @@ static const struct option_row rows[] = {
         "replace another tool's seed, and take over its documents if the domain has none"),
     SUMMARY_ROWS,
     CHANGE_ROWS,
-    OPTION_DOMAIN_ROW,
     OPTION(
         0, "after-refusal", NULL, after_refusal,
         "what the hook runs: wait for the refused start to end, and report to the system's log"),

@@ -124,12 +124,12 @@ read_libvirt(struct definition *definition, bool change, struct failure **failur
 }
 
 bool
-definition_is_file(const struct context *context)
+definition_is_file(const char *operand)
 {
-    const char *name = context->operand_count > 0 ? context->operands[0] : NULL;
+    const char *suffix = strrchr(operand, '.');
 
-    return name && !context->is_domain &&
-           (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0);
+    return strcmp(operand, "-") == 0 || strchr(operand, '/') ||
+           (suffix && strcmp(suffix, ".xml") == 0);
 }
 
 int
@@ -154,17 +154,19 @@ definition_load(struct definition *definition, const struct context *context,
                 enum definition_use use, struct failure **failure)
 {
     const char *name = context->operands[0];
+    bool is_found;
 
     *definition = (struct definition){0};
-    if (definition_is_file(context))
+    if (definition_is_file(name))
         return load_file(definition, context, name, failure);
     if (definition_load_domain(definition, context, name, use, failure) == 0)
         return 0;
-    /* Perhaps a file was meant. */
-    if (!context->is_domain && (*failure)->code == FAILURE_DOMAIN_MISSING)
-        failure_prefix(failure, "'%s' is not a file", name);
-    else if (!context->is_domain && (*failure)->code == FAILURE_LIBVIRT_MISSING)
-        failure_prefix(failure, "no file '%s'; treating it as a domain name", name);
+    is_found = (*failure)->code != FAILURE_DOMAIN_MISSING &&
+               (*failure)->code != FAILURE_LIBVIRT_MISSING;
+    if (!is_found && access(name, F_OK) == 0) {
+        free(steal((*failure)->hint));
+        failure_hint(failure, "./%s is a file: write ./%s", name, name);
+    }
     return -1;
 }
 
@@ -206,17 +208,6 @@ definition_clear(struct definition *definition)
 
 /* --- several ---------------------------------------------------------------------- */
 
-struct context
-definition_operand(const struct context *context, size_t i)
-{
-    struct context one = *context;
-
-    one.operands += i;
-    one.operand_count = 1;
-    one.is_domain = context->is_domain && i == 0;
-    return one;
-}
-
 int
 definition_each(const struct context *context, const void *options,
                 int (*run)(const struct context *context, const void *options,
@@ -226,10 +217,13 @@ definition_each(const struct context *context, const void *options,
     int worst = STATUS_OK;
 
     for (size_t i = 0; i < context->operand_count; i++) {
-        struct context one = definition_operand(context, i);
         cleanup_failure struct failure *failed = NULL;
-        int status = run(&one, options, &failed);
+        struct context one = *context;
+        int status;
 
+        one.operands += i;
+        one.operand_count = 1;
+        status = run(&one, options, &failed);
         if (failed && (context->operand_count == 1 || failed->code == FAILURE_USAGE)) {
             *failure = steal(failed);
             return -1;

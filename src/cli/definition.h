@@ -3,9 +3,9 @@
  * The definition of the domain that a command is for: where it comes from (a file,
  * standard input, or libvirt), and its seed; change.h is for what changes it.
  *
- * The operand is a file if it is "-", has a slash, or names an existing file; --domain
- * says that it is a domain. A file may also be what virt-install --print-xml writes: two
- * domains of the same name, of which the last is the definition.
+ * The operand is a file if it is "-", has a slash or ends in ".xml", whatever exists; a
+ * domain of such a name is given by its UUID. A file may also be what virt-install
+ * --print-xml writes: two domains of the same name, of which the last is the definition.
  */
 #pragma once
 
@@ -38,8 +38,8 @@ enum definition_use {
     DEFINITION_DEVICE, /* a device of the domain as it runs is to change */
 };
 
-/* Return: whether the first operand, if there is one, names a file. */
-bool definition_is_file(const struct context *context);
+/* Return: whether such an operand names a file. */
+bool definition_is_file(const char *operand);
 
 /* Reads the definition of the domain that the first operand names. */
 int definition_load(struct definition *definition, const struct context *context,
@@ -66,9 +66,6 @@ void definition_clear(struct definition *definition);
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 
 /* --- several ---------------------------------------------------------------------- */
-
-/* Return: the context of a command that has the operand `i` alone. */
-struct context definition_operand(const struct context *context, size_t i);
 
 /* Calls `run`, a command's, with each operand alone. With several operands a failure is
  * printed and the next one follows, unless the command line is wrong.

@@ -76,8 +76,7 @@ print_row(FILE *stream, const struct option_row *row, int width)
     print_wrapped(stream, width + 2, row->help);
 }
 
-/* Omits --domain, which is another way to write an operand, and all options if the line
- * would be too long. */
+/* Omits all options if the line would be too long. */
 char *
 help_synopsis(const struct command *command)
 {
@@ -89,7 +88,7 @@ help_synopsis(const struct command *command)
         const char letter[] = {row->letter, '\0'};
         cleanup_free char *item = NULL;
 
-        if (row->kind == OPTION_HEADING || row->kind == OPTION_DOMAIN)
+        if (row->kind == OPTION_HEADING)
             continue;
         item = xasprintf(
             "[%s%s%s%s]%s ", row->letter ? "-" : "--", row->letter ? letter : row->name,
@@ -169,8 +168,10 @@ help_print(FILE *stream, const struct command *command)
           stream);
     for (const struct option_row *row = global_options; row->name; row++)
         print_row(stream, row, measure_rows(global_options));
-    fputs("\n"
-          "DOMAIN is a name or a UUID, FILE a domain's XML, and - is standard input.\n"
-          "Exit status: 0 success, 1 failure, 2 usage error. See virt-seed(1).\n",
-          stream);
+    fputs(
+        "\n"
+        "DOMAIN is a name or a UUID. FILE is a domain's XML: it has a slash or ends in .xml.\n"
+        "- is standard input.\n"
+        "Exit status: 0 success, 1 failure, 2 usage error. See virt-seed(1).\n",
+        stream);
 }

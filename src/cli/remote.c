@@ -136,7 +136,6 @@ make_line(struct buffer *line, const struct context *context,
           const struct command *command, const void *options, const char *uri)
 {
     cleanup_free char *connect = xasprintf("--connect=%s", uri);
-    size_t first = context->is_domain;
 
     add_word(line, "virt-seed");
     add_word(line, connect);
@@ -156,15 +155,13 @@ make_line(struct buffer *line, const struct context *context,
             add_option(line, row, NULL);
         else if (row->kind == OPTION_TEXT && *(const char *const *)member)
             add_option(line, row, *(const char *const *)member);
-        else if (row->kind == OPTION_DOMAIN && context->is_domain)
-            add_option(line, row, context->operands[0]);
         for (size_t i = 0; row->kind == OPTION_LIST && i < values->count; i++) {
             if (values->list[i].row == row)
                 add_option(line, row, values->list[i].text);
         }
     }
     add_word(line, "--");
-    for (size_t i = first; i < context->operand_count; i++)
+    for (size_t i = 0; i < context->operand_count; i++)
         add_word(line, context->operands[i]);
 }
 
@@ -218,7 +215,8 @@ remote_run(const struct context *context, const struct command *command,
     xmlURI *uri = text && command->runs_on_host ? xmlParseURI(text) : NULL;
     __attribute__((cleanup(way_clear))) struct way way = {.host = NULL};
     cleanup_buffer struct buffer line = {0};
-    bool is_file = command->takes_file && definition_is_file(context);
+    bool is_file = command->takes_file && context->operand_count > 0 &&
+                   definition_is_file(context->operands[0]);
     int result = 0;
 
     if (uri && !is_file && uri->scheme && strcmp(uri->scheme, SCHEME) == 0 &&

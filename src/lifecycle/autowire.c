@@ -29,12 +29,8 @@ start_wiring(const struct lifecycle *lifecycle)
     char *command = beside && access(beside, X_OK) == 0 ? beside
                                                         : (char *)VIRT_SEED_BINDIR
                         "/virt-seed";
-    char *arguments[] = {command,
-                         (char *)"wire",
-                         (char *)"--after-refusal",
-                         (char *)"--domain",
-                         lifecycle->domain->uuid,
-                         NULL};
+    char *arguments[] = {command, (char *)"wire", (char *)"--after-refusal",
+                         lifecycle->domain->uuid, NULL};
     pid_t child;
 
     if (access(command, X_OK) < 0)

@@ -152,16 +152,8 @@ options_of_help() {
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
     run -0 virt-seed -V
     # What follows -- is not an option.
-    run virt-seed dump -- --json
-    assert_refused 1 "no file '--json'"
-}
-
-@test "--domain is the first operand, wherever it is" {
-    cp unwired.xml web1
-    run virt-seed -c test:///no-such-file.xml dump meta-data --domain web1
-    assert_refused 1 "could not reach libvirt"
-    run virt-seed dump --domain=web1 meta-data user-data
-    assert_refused 2 "unexpected argument 'user-data'"
+    run virt-seed -c test:///default dump -- --json
+    assert_refused 1 "there is no domain '--json'"
 }
 
 @test "exits 2 and shows the usage if an option is unknown" {
@@ -236,10 +228,7 @@ options_of_help() {
         done
     done
     run virt-seed -c test:///default wire web1
-    assert_refused 1 "'web1' is not a file: there is no domain 'web1'" 'virsh list --all'
-    # What can only be a domain was never looked for as a file.
-    run virt-seed -c test:///default wire --domain=web1
-    assert_refused 1 "error: there is no domain 'web1'"
+    assert_refused 1 "error: there is no domain 'web1'" 'virsh list --all'
     run virt-seed -c test:///default update unwired.xml
     assert_refused 1 "error: there is no domain 'unwired.xml'"
 }
@@ -267,11 +256,28 @@ options_of_help() {
     [[ -z $stderr ]]
 }
 
-@test "--domain means libvirt's domain even if a file has that name" {
+@test "a FILE has a slash, ends in .xml or is -; anything else is a domain, whatever files there are" {
+    local command
+
+    mkdir test
     cp unwired.xml web1
-    run virt-seed -c test:///no-such-file.xml wire --domain web1
-    assert_refused 1 libvirt
-    run -0 virt-seed wire web1
+    for command in set wire unset check dump pending build known-hosts 'done' edit; do
+        # libvirt's driver for tests has the domain.
+        run virt-seed -c test:///default "$command" test
+        assert_said "<domain type='test'>"
+        run virt-seed -c test:///default "$command" web1
+        assert_refused 1 "there is no domain 'web1'" 'hint: ./web1 is a file: write ./web1'
+        run virt-seed -c test:///no-such-file.xml "$command" web1
+        assert_refused 1 'could not reach libvirt' 'hint: ./web1 is a file: write ./web1'
+        run virt-seed -c test:///default "$command" web2.xml
+        assert_refused 1 "could not read 'web2.xml'"
+    done
+    run -0 virt-seed wire ./web1
+    run -0 virt-seed wire - <web1
+    # An operand that can only be a file needs none of this.
+    virt-seed --quiet build -o image ./web1
+    run -0 virt-seed inspect image
+    run -0 virt-seed import seed image
 }
 
 # --- output of wire and unset -----------------------------------------------------------------

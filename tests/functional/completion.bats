@@ -40,9 +40,8 @@ offers() {
     offers 'virt-seed dump --connect=test:///default t' test
     offers 'virt-seed -c test:///default wait test t' test
     offers 'virt-seed -c test:///default dump test t'
-    # bash replaces only what follows the "=".
-    offers 'virt-seed -c test:///default dump --domain=t' test
     offers 'virt-seed -c test:///default import --set t' test
+    # bash replaces only what follows the "=".
     offers 'virt-seed -c test:///default import --set=' test
     # If libvirt cannot be reached, there are no names.
     offers 'virt-seed dump t'
@@ -82,14 +81,17 @@ offers() {
     wired_xml >web1.xml
     offers 'virt-seed dump web1.xml ' meta-data user-data vendor-data
     offers 'virt-seed dump web1.xml u' user-data
-    offers 'virt-seed dump --domain=web1.xml u'
+    # Only what is written as a file is read.
+    cp web1.xml web1
+    offers 'virt-seed dump web1 u'
+    offers 'virt-seed dump ./web1 u' user-data
     domain_xml '<ci:network-config>version: 2</ci:network-config>' >web2.xml
     offers 'virt-seed dump web2.xml n' network-config
     offers 'virt-seed dump nothing.xml '
     # Only the command itself reads these.
     mkfifo pipe
     exec 9<>pipe
-    run -0 timeout 20 virt-seed complete -- dump pipe ''
+    run -0 timeout 20 virt-seed complete -- dump ./pipe ''
     [[ -z $output ]]
     run -0 timeout 20 virt-seed complete -- dump - '' <&9
     [[ -z $output ]]

@@ -58,7 +58,7 @@ end_starting() {
     report_say $web1 "$ended"
     end_starting 0
     [[ $stderr = "" && ${output##*$'\n'} = 'web1: done' ]]
-    run -0 virt_seed wire --domain web1
+    run -0 virt_seed wire web1
     [[ $output = *'already wired' ]]
     run -0 lab_virsh domblklist web1
     [[ $output = *"$web1.iso"* ]]

@@ -211,7 +211,7 @@ assert_refused() {
 
 @test "a domain whose name looks like an option gets its seed like any other" {
     metadata=$(request) domain_define --help $web1
-    virt_seed wire --domain=--help
+    virt_seed wire -- --help
     lab_virsh start --domain --help
     seed_sum $web1
     lab_virsh destroy --domain $web1
