@@ -109,7 +109,7 @@ libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAG
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
 
 # What runs in the guest is a script of its own, and a string in the program.
-guest_scripts = %D%/seed/machine-id-script.h %D%/seed/reporter-script.h
+guest_scripts = %D%/seed/machine-id-script.inc %D%/seed/reporter-script.inc
 nodist_libseed_a_SOURCES = $(guest_scripts)
 EXTRA_DIST += %D%/seed/machine-id.sh %D%/seed/reporter.sh
 BUILT_SOURCES += $(guest_scripts)
@@ -117,7 +117,7 @@ CLEANFILES += $(guest_scripts)
 
 %D%/seed/libseed_a-combine.$(OBJEXT): $(guest_scripts)
 
-$(guest_scripts): %D%/seed/%-script.h: %D%/seed/%.sh
+$(guest_scripts): %D%/seed/%-script.inc: %D%/seed/%.sh
 	$(AM_V_GEN)mkdir -p %D%/seed && \
 	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/$*.sh >$@.new && \
 	mv $@.new $@

@@ -55,7 +55,7 @@ static struct buffer
 fold_reporter(const struct buffer *data)
 {
     static const char script[] =
-#include "seed/reporter-script.h"
+#include "seed/reporter-script.inc"
         ;
     const char *body = strchr(script, '\n') + 1;
     json_t *string = json_string(body);

@@ -45,12 +45,12 @@ static_assert(PIECES_MAX >= 6, "room for vendor-data");
  * boot.
  */
 static const char reporter_script[] = "#cloud-boothook\n"
-#include "seed/reporter-script.h"
+#include "seed/reporter-script.inc"
     ;
 
 /* Another boothook, which acts at the first boot of an instance. */
 static const char machine_id_script[] = "#cloud-boothook\n"
-#include "seed/machine-id-script.h"
+#include "seed/machine-id-script.inc"
     ;
 
 struct piece {
