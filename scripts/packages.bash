@@ -4,6 +4,7 @@
 #
 #   packages_to_build          print what building virt-seed needs
 #   packages_to_check          print what 'make check' needs besides
+#   packages_systemd           print the package that has systemd.pc, for packages of virt-seed
 #   packages_missing NAME…     print those that are not installed
 #   packages_install NAME…     install them, as root
 #   packages_release           print the name of this system's release of Debian; that of Debian 12 on
@@ -22,8 +23,21 @@ packages_to_build() {
 }
 
 packages_to_check() {
-    echo bats curl fish genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
+    echo bats curl fish groff iproute2 jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
         python3 python3-jsonschema xorriso zsh
+}
+
+# systemd 255 is the first with systemd-dev, as debian/control says. Each system has its libsystemd0, and apt may not
+# have its lists yet.
+packages_systemd() {
+    local version
+
+    version=$(dpkg-query -W -f '${Version}' libsystemd0 2>/dev/null) || :
+    if dpkg --compare-versions "${version:-255}" lt 255; then
+        echo systemd
+    else
+        echo systemd-dev
+    fi
 }
 
 packages_missing() {

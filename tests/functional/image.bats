@@ -61,6 +61,12 @@ package_update: true
 
 # --- images of others, read by us -------------------------------------------------------------
 
+# make_image OPTION…: as genisoimage does, which has the same options and is not in every distribution.
+make_image() {
+    needs xorriso
+    xorriso -as mkisofs -quiet "$@" 2>/dev/null
+}
+
 # inspects IMAGE: virt-seed reads from it what is in dumped/.
 inspects() {
     virt-seed inspect --json "$1" |
@@ -76,13 +82,11 @@ inspects() {
 }
 
 @test "inspect reads what virt-install, cloud-localds and VDSM write" {
-    needs xorriso
-    needs genisoimage
-    xorriso -as mkisofs -quiet -J -r -V cidata -o virt-install.iso dumped 2>/dev/null
+    make_image -J -r -V cidata -o virt-install.iso dumped
     inspects virt-install.iso
-    genisoimage -quiet -volid cidata -joliet -rock -o cloud-localds.iso dumped
+    make_image -volid cidata -joliet -rock -o cloud-localds.iso dumped
     inspects cloud-localds.iso
-    genisoimage -quiet -R -J -V CIDATA -o vdsm.iso dumped
+    make_image -R -J -V CIDATA -o vdsm.iso dumped
     inspects vdsm.iso
 }
 
@@ -141,12 +145,11 @@ END
 
 
 @test "inspect exits 1 if an image is not a seed" {
-    needs genisoimage
-    genisoimage -quiet -volid backup -joliet -rock -o other.iso dumped
+    make_image -volid backup -joliet -rock -o other.iso dumped
     run -1 virt-seed inspect --json other.iso
     [[ $(jq -r '.datasource, .valid' <<<"$output") = $'null\nfalse' ]]
     rm dumped/meta-data
-    genisoimage -quiet -volid cidata -joliet -rock -o half.iso dumped
+    make_image -volid cidata -joliet -rock -o half.iso dumped
     run -1 virt-seed inspect half.iso
     assert_said meta-data 'is missing'
 }
