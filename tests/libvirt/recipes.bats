@@ -170,9 +170,20 @@ guest_answers() {
     metadata=$request domain_xml web1 $web1 >web1.xml
     guest_answers 3>&- &
     guest=$!
-    lab_run HOME="$BATS_TEST_TMPDIR" PATH="$builddir:$PATH" LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 \
-        ansible-playbook -i localhost, -e domain=web1 -e "xml=$PWD/web1.xml" \
-        "$BATS_TEST_DIRNAME/../../xml/examples/ansible.yml"
+    play web1.xml
     wait $guest
     [[ $(seed_has $web1 '."local-hostname"') = play ]]
+    [[ $output = *'[Wire the domain] '*([*])$'\n'changed:* ]]
+    # Again, with the definition as it is now.
+    lab_virsh dumpxml --inactive web1 >wired.xml
+    play wired.xml
+    [[ $output = *'[Wire the domain] '*([*])$'\n'ok:* ]]
+}
+
+# play XML: runs the example for the domain web1.
+play() {
+    run -0 lab_run HOME="$BATS_TEST_TMPDIR" PATH="$builddir:$PATH" LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 \
+        ansible-playbook -i localhost, -e domain=web1 -e "xml=$PWD/$1" \
+        "$BATS_TEST_DIRNAME/../../xml/examples/ansible.yml"
+    echo "$output"
 }
