@@ -393,8 +393,8 @@ pretend_daemon() {
     finds problem/selinux
     [[ $(fix selinux) = 'install virt-seed-selinux' ]]
     # Debian has no such package.
-    mkdir -p "$root/var/lib/dpkg"
-    touch "$root/var/lib/dpkg/status"
+    mkdir -p "$root/etc"
+    touch "$root/etc/debian_version"
     finds problem/selinux
     [[ $(fix selinux) = *'man virt-seed-selinux' ]]
     # That of EL 9 is not confined.
@@ -402,10 +402,10 @@ pretend_daemon() {
     finds
 }
 
-@test "does not ask this host's server and kernel about another root" {
+@test "does not ask this host's server about another root" {
     make_server
     run -0 doctor --json
-    jq -e 'all(.diagnoses[]; .subject != "metadata-server" and .subject != "kernel")' <<<"$output"
+    jq -e 'all(.diagnoses[]; .subject != "metadata-server")' <<<"$output"
     end_server
 }
 

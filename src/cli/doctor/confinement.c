@@ -40,6 +40,19 @@ read_word(int root, const char *path, int *error)
 /* --- AppArmor --------------------------------------------------------------------- */
 
 static void
+unread_profile(struct doctor *doctor, const char *path, int error)
+{
+    /* Then the daemon has ended. */
+    if (error == -ENOENT || error == -ESRCH)
+        return;
+    if (geteuid() != 0 && (error == -EACCES || error == -EPERM))
+        doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
+    else
+        doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
+                   "could not read libvirt's profile, %s: %s", path, strerror(-error));
+}
+
+static void
 check_profile(struct doctor *doctor)
 {
     cleanup_free char *path =
@@ -55,15 +68,11 @@ check_profile(struct doctor *doctor)
     if (doctor->daemon.pid == 0)
         return;
     profile = read_word(doctor->root, path, &error);
-    /* Then the daemon has ended. */
-    if (!profile && (error == -ENOENT || error == -ESRCH))
+    if (!profile) {
+        unread_profile(doctor, path, error);
         return;
-    if (!profile && (error == -EACCES || error == -EPERM) && geteuid() != 0)
-        doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
-    else if (!profile)
-        doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
-                   "could not read libvirt's profile, %s: %s", path, strerror(-error));
-    else if (strcmp(profile, "unconfined") == 0)
+    }
+    if (strcmp(profile, "unconfined") == 0)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
                    doctor->daemon.name);
     else if (runs_hook)
@@ -123,6 +132,7 @@ doctor_selinux(struct doctor *doctor)
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
     cleanup_free char *daemon = NULL;
+    const char *fix = "install virt-seed-selinux";
     struct stat status;
 
     if (!enforcing) {
@@ -139,16 +149,16 @@ doctor_selinux(struct doctor *doctor)
         return;
     }
     daemon = doctor->daemon.pid > 0 ? read_word(doctor->root, path, NULL) : NULL;
-    if (daemon && strstr(daemon, UNCONFINED_TYPE))
+    if (daemon && strstr(daemon, UNCONFINED_TYPE)) {
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
                    "SELinux runs %s, and with it the hook, in virtd_t",
                    doctor->daemon.name);
-    else
-        /* Debian has no package of it. */
-        doctor_add(doctor, DOCTOR_PROBLEM, "selinux",
-                   fs_stat_in_root(doctor->root, "/var/lib/dpkg/status", &status) == 0
-                       ? "build and load the policy module: man virt-seed-selinux"
-                       : "install virt-seed-selinux",
-                   "SELinux is enforcing without virt-seed's policy module: domains that "
-                   "have a seed cannot start");
+        return;
+    }
+    /* Debian has no package of it. */
+    if (fs_stat_in_root(doctor->root, "/etc/debian_version", &status) == 0)
+        fix = "build and load the policy module: man virt-seed-selinux";
+    doctor_add(doctor, DOCTOR_PROBLEM, "selinux", fix,
+               "SELinux is enforcing without virt-seed's policy module: domains that "
+               "have a seed cannot start");
 }

@@ -76,7 +76,6 @@ void doctor_unread(struct doctor *doctor, int error, const char *subject,
 struct systemd_unit {
     char *active_state; /* "active", "inactive", "failed", "activating", … */
     char *file_state;   /* "enabled", "disabled", …; "" if there is no file */
-    pid_t main_pid;     /* of a service; 0 if none runs */
 };
 
 /* Asks for the unit, such as "libvirtd.service". */
@@ -109,4 +108,3 @@ void doctor_selinux(struct doctor *doctor);
 void doctor_server(struct doctor *doctor);
 void doctor_leftovers(struct doctor *doctor);
 void doctor_vdsm(struct doctor *doctor);
-void doctor_schema(struct doctor *doctor);

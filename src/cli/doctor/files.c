@@ -117,7 +117,9 @@ check_keys(struct doctor *doctor, const char *secret, int directory)
     const struct dirent *entry;
     bool good = true;
 
-    while (entries && (entry = readdir(entries))) {
+    if (!entries)
+        return true;
+    while ((entry = readdir(entries))) {
         cleanup_failure struct failure *failure = NULL;
         cleanup_free char *path = xasprintf("%s/%s", secret, entry->d_name);
         cleanup_close int fd = -1;

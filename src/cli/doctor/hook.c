@@ -55,9 +55,10 @@ take_hook(struct hooks *hooks, const struct doctor *doctor, const char *path)
     ssize_t length = fd < 0 ? -1 : readlink(self, program, sizeof(program) - 1);
     struct stat status, link;
 
-    if (length < 0 || fs_stat_in_root(doctor->root, path, &status) < 0 ||
-        !S_ISREG(status.st_mode) || !(status.st_mode & 0111) ||
+    if (length < 0 || fstat(fd, &status) < 0 ||
         fstatat(doctor->root, path + 1, &link, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (!S_ISREG(status.st_mode) || !(status.st_mode & 0111))
         return;
     if (hooks->oldest.tv_sec == 0 || is_before(&link.st_ctim, &hooks->oldest))
         hooks->oldest = link.st_ctim;
@@ -75,16 +76,20 @@ find_hooks(struct hooks *hooks, const struct doctor *doctor)
 {
     cleanup_close int directory = fs_open_directory_in_root(doctor->root, HOOKS);
     cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
-    const int error = directory < 0 ? directory : entries ? 0 : -errno;
+    const int unlisted = -errno;
     const struct dirent *entry;
 
     take_hook(hooks, doctor, VIRT_SEED_HOOKDIR "/qemu");
-    while (entries && (entry = readdir(entries))) {
+    if (directory < 0)
+        return directory;
+    if (!entries)
+        return unlisted;
+    while ((entry = readdir(entries))) {
         cleanup_free char *path = xasprintf(HOOKS "/%s", entry->d_name);
 
         take_hook(hooks, doctor, path);
     }
-    return error;
+    return 0;
 }
 
 /* --- whether it is there ---------------------------------------------------------- */
@@ -167,15 +172,21 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
     cleanup_free char *unit = xasprintf("%s.service", daemon->name);
     cleanup_free char *started = record_time(daemon->started.tv_sec);
     cleanup_free char *made = record_time(hooks->oldest.tv_sec);
-    cleanup_free char *fix = doctor->systemd
-                                 ? xasprintf("systemctl reload %s", daemon->name)
-                                 : xasprintf("kill -HUP %ld", (long)daemon->pid);
-    int seed, reload;
+    cleanup_free char *fix = NULL;
+    int seed, reload = -1;
+    bool hidden;
 
     if (daemon->pid == 0 || daemon->started.tv_sec == 0)
         return;
     seed = find_seed_since(doctor, &daemon->started);
-    reload = doctor->systemd ? systemd_reloaded_since(unit, &hooks->oldest) : -1;
+    hidden = seed < 0;
+    if (doctor->systemd) {
+        reload = systemd_reloaded_since(unit, &hooks->oldest);
+        hidden = hidden || reload < 0;
+        fix = xasprintf("systemctl reload %s", daemon->name);
+    } else {
+        fix = xasprintf("kill -HUP %ld", (long)daemon->pid);
+    }
     if (!is_before(&daemon->started, &hooks->oldest))
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s was started after the hook was installed", daemon->name);
@@ -185,7 +196,7 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
     else if (reload > 0)
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s has been reloaded since the hook was installed", daemon->name);
-    else if (geteuid() != 0 && (seed < 0 || (doctor->systemd && reload < 0)))
+    else if (geteuid() != 0 && hidden)
         doctor_unseen(doctor, "whether libvirt has noticed the hook");
     else if (seed == 0 && reload == 0)
         doctor_add(

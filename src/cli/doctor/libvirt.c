@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -21,8 +20,6 @@
 /* In libvirt's notation. It runs the hooks in qemu.d since then. */
 #define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)
 #define LIBVIRT_NEEDED AT_LEAST(6, 5)
-/* close_range(2), openat2(2). */
-#define KERNEL_NEEDED AT_LEAST(5, 9)
 
 /* --- versions --------------------------------------------------------------------- */
 
@@ -50,21 +47,6 @@ check_versions(struct doctor *doctor)
     else
         doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
                    doctor->daemon.name, libvirt_text, qemu > 0 ? qemu_text : "unknown");
-}
-
-static void
-check_kernel(struct doctor *doctor)
-{
-    unsigned long major = 0, minor = 0;
-    struct utsname name;
-
-    if (uname(&name) < 0 || sscanf(name.release, "%lu.%lu", &major, &minor) != 2)
-        return;
-    if (AT_LEAST(major, minor) < KERNEL_NEEDED)
-        doctor_add(doctor, DOCTOR_PROBLEM, "kernel", "boot a newer kernel",
-                   "Linux %s is too old: 5.9 or newer is needed", name.release);
-    else
-        doctor_add(doctor, DOCTOR_OK, "kernel", NULL, "Linux %s", name.release);
 }
 
 /* --- domains ---------------------------------------------------------------------- */
@@ -120,6 +102,8 @@ static void
 check_report_writer(struct doctor *doctor)
 {
     cleanup_free char *handler = NULL, *fix = NULL;
+    const char *restart = doctor->systemd ? "&& systemctl restart" : "# and then restart";
+    const char *enable = "virtlogd --daemon";
     int error = qemu_conf_get(doctor->root, "stdio_handler", &handler);
     struct stat status;
 
@@ -129,8 +113,7 @@ check_report_writer(struct doctor *doctor)
     } else if (handler && strcmp(handler, "file") == 0) {
         fix = xasprintf("sed -i 's/^ *stdio_handler/#&/' " VIRT_SEED_LIBVIRT_CONFDIR
                         "/qemu.conf %s %s",
-                        doctor->systemd ? "&& systemctl restart" : "# and then restart",
-                        doctor->daemon.name);
+                        restart, doctor->daemon.name);
         doctor_add(
             doctor, DOCTOR_PROBLEM, "stdio-handler", fix,
             "%s/qemu.conf says stdio_handler = \"file\": a guest may fill the disk "
@@ -139,9 +122,9 @@ check_report_writer(struct doctor *doctor)
     } else if (doctor->daemon.pid > 0 &&
                fs_stat_in_root(doctor->root, VIRT_SEED_SOCKETDIR "/virtlogd-sock",
                                &status) == -ENOENT) {
-        fix = doctor->systemd ? xstrdup("systemctl enable --now virtlogd.socket")
-                              : xstrdup("virtlogd --daemon");
-        doctor_add(doctor, DOCTOR_PROBLEM, "virtlogd", fix,
+        if (doctor->systemd)
+            enable = "systemctl enable --now virtlogd.socket";
+        doctor_add(doctor, DOCTOR_PROBLEM, "virtlogd", enable,
                    "%s/virtlogd-sock is missing: no domain can start",
                    VIRT_SEED_SOCKETDIR);
     } else if (doctor->daemon.pid > 0) {
@@ -170,20 +153,20 @@ connect_to_libvirt(struct doctor *doctor)
         doctor_take(doctor, DOCTOR_PROBLEM, "libvirt", &failure);
         return;
     }
-    start = doctor->systemd ? xasprintf("systemctl start %s", doctor->daemon.name)
-                            : xasprintf("%s --daemon", doctor->daemon.name);
+    if (doctor->systemd)
+        start = xasprintf("systemctl start %s", doctor->daemon.name);
+    else
+        start = xasprintf("%s --daemon", doctor->daemon.name);
     doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", start, "%s", failure->message);
 }
 
 void
 doctor_libvirt(struct doctor *doctor)
 {
-    if (doctor->live) {
-        check_kernel(doctor);
+    if (doctor->live)
         connect_to_libvirt(doctor);
-    } else {
+    else
         doctor->daemon = libvirt_daemon_find(doctor->root);
-    }
     if (doctor->connection) {
         check_versions(doctor);
         look_at_domains(doctor);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left of domains that no longer exist, and what virt-seed uses if it is
- * installed: cloud-init's schema, VDSM. */
+/* What is left of domains that no longer exist, and VDSM. */
 #include "config.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,24 +74,4 @@ doctor_vdsm(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "vdsm", NULL,
                    "VDSM's hook is installed; whether the engine defines the property "
                    "'cloudinit' cannot be seen from a host");
-}
-
-void
-doctor_schema(struct doctor *doctor)
-{
-    const char *value = getenv("PATH");
-    cleanup_free char *path = xstrdup(value ? value : "");
-    char *rest = path;
-    bool found = false;
-
-    for (char *directory = strsep(&rest, ":"); directory && !found;
-         directory = strsep(&rest, ":")) {
-        cleanup_free char *program = xasprintf("%s/cloud-init", directory);
-
-        found = *directory == '/' && access(program, X_OK) == 0;
-    }
-    doctor_add(
-        doctor, DOCTOR_OK, "schema", NULL, "%s",
-        found ? "'virt-seed check' asks this host's cloud-init for its schema"
-              : "cloud-init is not installed: 'virt-seed check' does not use its schema");
 }

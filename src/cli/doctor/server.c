@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "store/delivery.h"
@@ -47,31 +45,6 @@ blame_units(struct doctor *doctor, enum imds_health health,
     return true;
 }
 
-/* An upgrade replaces the file of the running program. */
-static void
-check_program(struct doctor *doctor, const struct systemd_unit *service)
-{
-    static const char deleted[] = " (deleted)";
-    cleanup_free char *link = xasprintf("/proc/%ld/exe", (long)service->main_pid);
-    char target[LIMIT_PATH + 1];
-    ssize_t length =
-        service->main_pid > 0 ? readlink(link, target, sizeof(target) - 1) : 0;
-
-    if (length < 0) {
-        /* With those errors, the process has ended. */
-        if (errno != ENOENT && errno != ESRCH)
-            doctor_unread(doctor, errno, SUBJECT, link);
-        return;
-    }
-    target[length] = '\0';
-    if ((size_t)length > strlen(deleted) &&
-        strcmp(target + length - strlen(deleted), deleted) == 0)
-        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "systemctl restart " SERVICE,
-                   SERVICE
-                   " still runs a program that was replaced: an upgrade is not in "
-                   "effect");
-}
-
 /* The command for each state of the server. The address's unit stays active if somebody
  * removes the address. */
 static const char *const fixes[] = {
@@ -87,11 +60,12 @@ check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
              const struct systemd_unit *service)
 {
+    const bool listens = health == IMDS_HEALTHY || health == IMDS_SILENT;
     cleanup_failure struct failure *mistake = NULL;
     struct stat status;
 
     /* Installing it does not help if somebody else listens at its address. */
-    if (health != IMDS_HEALTHY && health != IMDS_SILENT && doctor->nocloud_net_domain &&
+    if (!listens && doctor->nocloud_net_domain &&
         fs_stat_in_root(doctor->root, PROGRAM, &status) == -ENOENT) {
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "install virt-seed's metadata server (package virt-seed-imds)",
@@ -115,7 +89,6 @@ check_wanted(struct doctor *doctor, enum imds_health health,
                    SOCKET " is not enabled: guests that start after the host's next boot "
                           "get no seed");
     }
-    check_program(doctor, service);
 }
 
 static void

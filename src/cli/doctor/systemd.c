@@ -59,28 +59,29 @@ systemd_unit_read(struct systemd_unit *unit, const char *name)
 {
     cleanup_bus sd_bus *bus = open_bus();
     cleanup_free char *path = NULL;
-    uint32_t pid = 0;
 
     *unit = (struct systemd_unit){0};
     if (!bus || sd_bus_path_encode(UNITS, name, &path) < 0)
         return;
     if (sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
-                                   NULL, &unit->active_state) < 0 ||
+                                   NULL, &unit->active_state) >= 0)
         sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "UnitFileState",
-                                   NULL, &unit->file_state) < 0)
-        return;
-    if (sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service", "MainPID",
-                                    NULL, 'u', &pid) >= 0)
-        unit->main_pid = (pid_t)pid;
+                                   NULL, &unit->file_state);
 }
 
-/* Return: the time of the journal's current entry in microseconds; 0 if there is none. */
-static uint64_t
-time_of_entry(sd_journal *journal)
+/* Selects the entries of systemd's that have all of these fields; the array ends with
+ * NULL. Return: whether that worked. */
+static bool
+match_systemd(sd_journal *journal, const char *const fields[])
 {
-    uint64_t time = 0;
-
-    return sd_journal_get_realtime_usec(journal, &time) < 0 ? 0 : time;
+    sd_journal_flush_matches(journal);
+    if (sd_journal_add_match(journal, "_PID=1", 0) < 0)
+        return false;
+    for (size_t i = 0; fields[i]; i++) {
+        if (sd_journal_add_match(journal, fields[i], 0) < 0)
+            return false;
+    }
+    return true;
 }
 
 int
@@ -88,28 +89,26 @@ systemd_reloaded_since(const char *name, const struct timespec *since)
 {
     cleanup_journal sd_journal *journal = NULL;
     cleanup_free char *unit = xasprintf("UNIT=%s", name);
+    /* systemd logs the end of each of its jobs, by these fields. */
+    const char *const reload[] = {unit, "JOB_TYPE=reload", "JOB_RESULT=done", NULL};
+    const char *const any[] = {NULL};
     const uint64_t start =
         (uint64_t)since->tv_sec * MICROSECONDS + (uint64_t)since->tv_nsec / 1000;
-    uint64_t time;
+    uint64_t last = 0, first = UINT64_MAX;
 
-    /* systemd logs the end of each of its jobs, by these fields. */
     if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0)
         return -1;
-    if (sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
-        sd_journal_add_match(journal, unit, 0) >= 0 &&
-        sd_journal_add_match(journal, "JOB_TYPE=reload", 0) >= 0 &&
-        sd_journal_add_match(journal, "JOB_RESULT=done", 0) >= 0 &&
-        sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
-        time_of_entry(journal) >= start)
+    if (match_systemd(journal, reload) && sd_journal_seek_tail(journal) >= 0 &&
+        sd_journal_previous(journal) > 0)
+        sd_journal_get_realtime_usec(journal, &last);
+    if (last >= start)
         return 1;
     /* How far it reaches back is judged by systemd's own messages: others may be older,
      * or be all that the caller may read. */
-    sd_journal_flush_matches(journal);
-    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
-                   sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&
-                   (time = time_of_entry(journal)) > 0 && time <= start
-               ? 0
-               : -1;
+    if (match_systemd(journal, any) && sd_journal_seek_head(journal) >= 0 &&
+        sd_journal_next(journal) > 0)
+        sd_journal_get_realtime_usec(journal, &first);
+    return first <= start ? 0 : -1;
 }
 
 enum firewalld
