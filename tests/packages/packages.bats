@@ -185,7 +185,8 @@ END
 
 @test "removing the packages leaves a running domain and its seed, but no hook" {
     virsh start web1
-    apt-get remove --yes virt-seed
+    run -0 apt-get remove --yes virt-seed
+    [[ $output = *"still wired, and will not start: web1"$'\n'* ]]
     runs
     [[ -e $seed && -e /etc/virt-seed/virt-seed.conf ]]
     [[ ! -e $hook && ! -L $hook ]]
@@ -208,6 +209,9 @@ END
     start_daemons
     runs
     virsh destroy web1
+    # README.Debian says why.
+    run virsh start web1
+    [[ $status -ne 0 && $output = *"No such file or directory"* ]]
     virsh undefine web1
 }
 
