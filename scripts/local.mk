@@ -4,7 +4,7 @@
 
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = %D%/completion/virt-seed
-zshcompletiondir = $(datadir)/zsh/site-functions
+zshcompletiondir = $(zsh_completion_dir)
 dist_zshcompletion_DATA = %D%/completion/_virt-seed
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
 dist_fishcompletion_DATA = %D%/completion/virt-seed.fish

@@ -282,6 +282,7 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_VDSM_HOOKDIR='$(vdsm_hooks_dir)' \
 		VIRT_SEED_SBINDIR='$(sbindir)' \
 		VIRT_SEED_BINDIR='$(bindir)' \
+		VIRT_SEED_ZSHDIR='$(zshcompletiondir)' \
 		PATH='$(tested_builddir)':"$$PATH";
 
 # --- the other rings --------------------------------------------------------------------------

@@ -124,6 +124,13 @@ fish_offers() {
     [[ $output == $'check\t'*' '* ]]
 }
 
+@test "zsh looks where 'make install' puts its completion" {
+    command -v zsh >/dev/null || skip 'zsh is not installed'
+    [[ ${VIRT_SEED_ZSHDIR-} = /usr/share/* ]] || skip 'the prefix is not /usr'
+    # shellcheck disable=SC2016  # the variable is zsh's
+    zsh -fc 'print -l $fpath' | grep -qxF "$VIRT_SEED_ZSHDIR"
+}
+
 # zsh_completes LINE RESULT: in zsh, the tab key turns the line into this.
 zsh_completes() {
     python3 "$top_srcdir/tests/functional/zsh-complete.py" "$completions" "$1" >completed
