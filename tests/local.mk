@@ -226,6 +226,14 @@ functional_tests = \
 	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
+# For 'make quick', with the unit tests.
+quick_tests = \
+	%D%/functional/cli.bats \
+	%D%/functional/completion.bats \
+	%D%/functional/manual.bats \
+	%D%/functional/source.bats \
+	%D%/golden/golden.bats \
+	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/domain.bash \
