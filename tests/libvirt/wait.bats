@@ -498,8 +498,9 @@ on_terminal() {
     } >>"$LAB_DIR/root$report_dir/$web1.report"
     end_waiting 1
     [[ $stderr = *"domain 'web1': modules-final: a?[2Jb"* ]]
-    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output$stderr"
-    run ! grep -F -e $'\u9b' -e $'\u85' <<<"$output$stderr"
+    printf '%s\n' "$output" "$stderr" >"$BATS_TEST_TMPDIR/printed"
+    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_TEST_TMPDIR/printed"
+    run ! grep -F -e $'\u9b' -e $'\u85' "$BATS_TEST_TMPDIR/printed"
     run -0 --separate-stderr virt_seed status web1
     run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output"
     run -1 on_terminal 80 "$builddir/virt-seed" wait web1

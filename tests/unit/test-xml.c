@@ -36,7 +36,8 @@ refuses_what_is_not_well_formed(void **state)
     const char *const texts[] = {
         "domain",           "<domain>",      "<domain></other>",
         "<a/><b/>",         "<a>&none;</a>", "<a b=1/>",
-        "<a b='1' b='2'/>", "<x:a/>\xff",    "<!-- only a comment -->"};
+        "<a b='1' b='2'/>", "<a>\xff</a>",   "<!-- only a comment -->",
+        "<x:a/>more"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
