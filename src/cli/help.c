@@ -127,6 +127,8 @@ print_command(FILE *stream, const struct command *command)
         if (row->command == command && row->example)
             fprintf(stream, "\nExample:\n  %s\n", row->example);
     }
+    if (command->summary)
+        fprintf(stream, "\nSee virt-seed-%s(1).\n", command->name);
 }
 
 /* Each group of commands, and the example of its first one. */

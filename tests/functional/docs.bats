@@ -194,7 +194,7 @@ missing_tests() {
     xmllint --xpath '//*[local-name() = "attribute"][@name = "datasource"]//*[local-name() = "value"]/text()' \
         "$top_srcdir/xml/cloud-init.rng" | diff taken -
     virt-seed set --help | sed -n 's/^ *--datasource=\([^ ]*\).*/\1/p' | tr '|' '\n' | diff taken -
-    sed -e 's/\\f[BIR]//g' -e 's/\\-/-/g' "$docs/virt-seed.1" |
+    sed -e 's/\\f[BIR]//g' -e 's/\\-/-/g' "$docs/virt-seed-set.1" |
         sed -n 's/^\.B --datasource=//p' | tr '|' '\n' | diff taken -
     sed -e 's/\\(dq//g' -e 's/\\-/-/g' "$docs/virt-seed-xml.5" |
         sed -n 's/^\.BR datasource = //p' | sed 's/ | /\n/g' | diff taken -

@@ -65,12 +65,18 @@ guest_answers() {
         report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
 }
 
-@test "each example in virt-seed(1) can be typed as it is" {
+@test "each example in the pages of virt-seed and of its commands can be typed as it is" {
     local example guest word count=0
 
-    examples_of virt-seed.1
-    for example in examples/*; do
-        echo "virt-seed.1, line ${example#*/}:"
+    rm -rf examples all && mkdir all
+    for example in "$BATS_TEST_DIRNAME"/../../docs/virt-seed{,-*}.1; do
+        example=${example##*/}
+        grep -qx '\.SH EXAMPLES' "$BATS_TEST_DIRNAME/../../docs/$example" || continue
+        examples_of "$example"
+        for word in examples/*; do mv "$word" "all/$example:${word#*/}"; done
+    done
+    for example in all/*; do
+        echo "${example#*/}"
         for word in virt-install virt-clone isoinfo; do
             if grep -q "^$word" "$example" && ! type -P $word >/dev/null; then
                 echo "skipped: $word is not installed"
@@ -93,7 +99,7 @@ guest_answers() {
         count=$((count + 1))
     done
     wait "$guest"
-    [[ $count -ge 9 ]]
+    [[ $count -ge 11 ]]
 }
 
 @test "the commands in virt-seed-xml(5) give a domain its element, and its secret" {

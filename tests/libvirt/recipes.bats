@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
-# recipes.bats: the ways in virt-seed(1) to get a domain with a seed, with the other tools of libvirt.
+# recipes.bats: the ways to get a domain with a seed, with the other tools of libvirt.
 
 bats_require_minimum_version 1.5.0
 

@@ -28,7 +28,7 @@ enum doctor_state {
 
 struct diagnosis {
     enum doctor_state state;
-    const char *subject; /* a word from the list in virt-seed(1); stable */
+    const char *subject; /* a word from virt-seed-doctor(1); stable */
     char *message;
     char *fix; /* what to do; NULL if nothing is wrong */
 };
