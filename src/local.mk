@@ -99,7 +99,6 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
 	%D%/seed/writers.h \
-	%D%/seed/yaml-blanks.c \
 	%D%/seed/yaml-json.c \
 	%D%/seed/yaml-scalar.c \
 	%D%/seed/yaml.c \

@@ -183,8 +183,6 @@
 #define LIMIT_YAML_ALIASES 1000
 #define LIMIT_YAML_ANCHORS 1000
 #define LIMIT_YAML_DIRECTIVES 100
-/* Bytes that are read once more, because libyaml rejects what PyYAML does not. */
-#define LIMIT_YAML_AGAIN (8 * MIB)
 /* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
 #define LIMIT_YAML_NUMBER 4300
 

@@ -211,11 +211,6 @@ check_lost(const struct check *check)
             continue;
         kind = user_data_kind(part->data.data, part->data.size);
         root = kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
-        if (root && yaml.colon_line > 0)
-            check_warn_of_part(check, part, WARNING_LOST, "write a space after the ':'",
-                               yaml.colon_line,
-                               "has a ':' right before a bracket; cloud-init with PyYAML "
-                               "before 5.1, as in RHEL 8, drops the document");
         if (root)
             check_merge_how(check, part, root);
         else if (kind == USER_DATA_TEMPLATE)

@@ -45,10 +45,6 @@ enum user_data_kind user_data_kind(const char *data, size_t size);
 /* Return: the kind in a word or two: "cloud-config", "script". */
 const char *user_data_kind_name(enum user_data_kind kind);
 
-/* Return: whether a network-config has only white space and comments. A seed has no
- * document for it, and the guest has its own default. */
-bool network_config_is_none(const char *data, size_t size);
-
 /* Return: whether the data are white space, or a cloud-config of comments alone, of which
  * cloud-init would warn. */
 bool user_data_is_empty(const char *data, size_t size);

@@ -141,7 +141,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     case LAYOUT_NETWORK_CONFIG:
         break;
     }
-    if (network_config_is_none(data, size))
+    if (yaml_is_empty(data, size))
         return xstrdup("nothing");
     return network_config_check(data, size, failure) < 0 ? NULL
                                                          : xstrdup("network-config");
@@ -177,7 +177,7 @@ layout_kept_digest(const struct layout_document *document, const struct document
         return digest_make(&kept);
     }
     if (document->role != LAYOUT_NETWORK_CONFIG ||
-        network_config_is_none(data, content->data.size))
+        yaml_is_empty(data, content->data.size))
         return NULL;
     json = yaml_load(data, content->data.size, YAML_ONE_MAPPING, &ignored);
     inner = json_object_get(json, "network");

@@ -13,20 +13,6 @@
 #include "seed/writers.h"
 #include "seed/yaml.h"
 
-bool
-network_config_is_none(const char *data, size_t size)
-{
-    bool comment = false;
-
-    for (size_t i = 0; i < size; i++) {
-        comment = data[i] != '\n' && (comment || data[i] == '#');
-        if (!comment && data[i] != ' ' && data[i] != '\t' && data[i] != '\r' &&
-            data[i] != '\n')
-            return false;
-    }
-    return true;
-}
-
 int
 network_config_check(const char *data, size_t size, struct failure **failure)
 {

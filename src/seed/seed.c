@@ -29,7 +29,7 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
 
         /* Every datasource's label has one. */
         assert(layout);
-        if (network && network_config_is_none(network->data.data, network->data.size))
+        if (network && yaml_is_empty(network->data.data, network->data.size))
             network->data.size = 0;
         *seed = (struct seed){.label = xstrdup(request->datasource->label),
                               .over_http = request->datasource->over_http};
@@ -130,7 +130,7 @@ check_data(const struct request *request, const struct part *part,
     case PART_VENDOR_DATA:
         return user_data_check(data, size, windows, failure);
     case PART_NETWORK_CONFIG:
-        if (network_config_is_none(data, size))
+        if (yaml_is_empty(data, size))
             return 0;
         return request->datasource->has_network_data
                    ? network_data_check(data, size, request->domain, failure)

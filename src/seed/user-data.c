@@ -224,22 +224,11 @@ user_data_kind_name(enum user_data_kind kind)
 bool
 user_data_is_empty(const char *data, size_t size)
 {
-    const char *end, *line;
-    const struct header *header;
     size_t space;
+    const struct header *header = find_header(data, size, &space);
 
-    if (size == 0)
-        return true;
-    header = find_header(data, size, &space);
-    end = data + size;
-    line = data + space;
-    if (header && header->kind == USER_DATA_CLOUD_CONFIG) {
-        while (line < end && *line == '#') {
-            line = memchr(line, '\n', (size_t)(end - line)) ?: end;
-            line += leading_space(line, (size_t)(end - line));
-        }
-    }
-    return line == end;
+    return space == size || (header && header->kind == USER_DATA_CLOUD_CONFIG &&
+                             yaml_is_empty(data, size));
 }
 
 const char *

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: as in PyYAML's resolver.py, the first character of plain text decides what
- * it can be: a word, such as yes or null, or a number or date. A tagged value must have the
- * type that it would have without the tag, except for text, bytes, and integers that are
- * tagged as floats.
+ * it can be: a word, such as yes or null, or a number or date.
  */
 #include "config.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
 #include "seed/yaml.h"
 
-#define TAG_PREFIX "tag:yaml.org,2002:"
+#define TAG_TEXT "tag:yaml.org,2002:str"
+#define TAG_BINARY "tag:yaml.org,2002:binary"
 
 #define DIGITS "0123456789"
 
@@ -170,69 +171,35 @@ read_float(struct yaml_node *node)
 
 /* --- dates ------------------------------------------------------------------------ */
 
-/* Return: the text after a number of so many digits; NULL if there is no such number, or
- * if the text is NULL. */
-static const char *
-take_digits(const char *text, size_t least, size_t most, int *number)
-{
-    size_t count = 0;
-
-    *number = 0;
-    while (text && count < most && isdigit((unsigned char)text[count]))
-        *number = *number * 10 + (text[count++] - '0');
-    return text && count >= least ? text + count : NULL;
-}
-
-static const char *
-take(const char *text, char expected)
-{
-    return text && *text == expected ? text + 1 : NULL;
-}
-
-/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms. Return: whether it is
- * one; Python has a problem with one that does not exist. */
+/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms (resolver.py). Return:
+ * whether it is one; Python has a problem with one that does not exist. */
 static bool
 read_timestamp(struct yaml_node *node, const char **problem)
 {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year, month, day, hour = 0, minute = 0, second = 0, zone_hour = 0,
-                          zone_minute = 0;
-    const char *at = take(take_digits(node->text, 4, 4, &year), '-');
-    bool leap;
+    static regex_t pattern;
+    static bool is_compiled;
+    struct tm written = {0}, real;
+    const char *rest;
 
-    at = take_digits(take(take_digits(at, 1, 2, &month), '-'), 1, 2, &day);
-    if (!at)
+    if (!is_compiled && regcomp(&pattern,
+                                "^[0-9]{4}-[0-9]{2}-[0-9]{2}$|"
+                                "^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)"
+                                "[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
+                                "([ \t]*(Z|[-+][0-9]{1,2}(:[0-9]{2})?))?$",
+                                REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    is_compiled = true;
+    if (regexec(&pattern, node->text, 0, NULL, 0) != 0)
         return false;
-    if (*at) {
-        size_t space = strspn(at, " \t");
-
-        if (space == 0 && *at != 'T' && *at != 't')
-            return false;
-        at = take(take_digits(at + (space > 0 ? space : 1), 1, 2, &hour), ':');
-        at = take_digits(take(take_digits(at, 2, 2, &minute), ':'), 2, 2, &second);
-        if (at && *at == '.')
-            at += 1 + strspn(at + 1, DIGITS);
-        if (!at)
-            return false;
-        at += strspn(at, " \t");
-        if (*at == 'Z') {
-            at++;
-        } else if (*at == '-' || *at == '+') {
-            at = take_digits(at + 1, 1, 2, &zone_hour);
-            if (at && *at == ':')
-                at = take_digits(at + 1, 2, 2, &zone_minute);
-        }
-        if (!at || *at)
-            return false;
-    } else if (node->length != strlen("2001-12-14")) {
-        return false;
-    }
-    leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (year == 0 || month < 1 || month > 12 || day < 1 ||
-        day > days[month - 1] + (month == 2 && leap) || hour >= 24 || minute >= 60 ||
-        second >= 60 || zone_hour * 60 + zone_minute >= 24 * 60)
-        *problem = "a date or time does not exist";
     node->type = YAML_TIMESTAMP;
+    rest = strptime(node->text, "%Y-%m-%d", &written);
+    if (rest && *rest)
+        rest = strptime(rest + strspn(rest, "Tt \t"), "%H:%M:%S", &written);
+    real = written;
+    timegm(&real);
+    if (!rest || written.tm_year == -1900 || written.tm_sec != real.tm_sec ||
+        written.tm_mday != real.tm_mday)
+        *problem = "a date or time does not exist";
     return true;
 }
 
@@ -284,57 +251,21 @@ resolve_plain(struct yaml_node *node, bool is_key)
 
 /* --- tags ------------------------------------------------------------------------- */
 
-static const struct tag {
-    const char *name;
-    enum yaml_kind kind;
-    enum yaml_type type;
-} tags[] = {
-    {"str", YAML_SCALAR, YAML_TEXT},      {"null", YAML_SCALAR, YAML_NULL},
-    {"bool", YAML_SCALAR, YAML_BOOLEAN},  {"int", YAML_SCALAR, YAML_INTEGER},
-    {"float", YAML_SCALAR, YAML_FLOAT},   {"timestamp", YAML_SCALAR, YAML_TIMESTAMP},
-    {"binary", YAML_SCALAR, YAML_BINARY}, {"seq", YAML_SEQUENCE, YAML_TEXT},
-    {"map", YAML_MAPPING, YAML_TEXT},
-};
-
-static const char *
-resolve_tagged(struct yaml_node *node, const struct tag *tag)
-{
-    const char *problem = "a value is not what its tag ('!!…') says";
-    const char *digits = skip_sign(node->text);
-
-    if (tag->kind != node->kind)
-        return problem;
-    if (tag->type == YAML_TEXT)
-        return NULL;
-    if (strlen(node->text) != node->length)
-        return problem;
-    if (tag->type == YAML_BINARY) {
-        cleanup_buffer struct buffer bytes = {0};
-
-        node->type = YAML_BINARY;
-        return base64_decode(&bytes, node->text) < 0 ? problem : NULL;
-    }
-    if (resolve_plain(node, false))
-        return problem;
-    if (tag->type == YAML_FLOAT && node->type == YAML_INTEGER &&
-        count_decimal(digits) > 0 && !digits[strspn(digits, DIGITS)]) {
-        node->type = YAML_FLOAT;
-        node->value.real = strtod(node->text, NULL);
-    }
-    return node->type == tag->type ? NULL : problem;
-}
-
 const char *
 yaml_resolve(struct yaml_node *node, const char *tag, bool plain, bool is_key)
 {
-    /* Of itself '!' says no more than the kind. */
-    if (!tag || strcmp(tag, "!") == 0)
-        return node->kind == YAML_SCALAR && (plain || tag) ? resolve_plain(node, is_key)
-                                                           : NULL;
-    for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
-        if (strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) == 0 &&
-            strcmp(tag + strlen(TAG_PREFIX), tags[i].name) == 0)
-            return resolve_tagged(node, &tags[i]);
-    }
-    return "has a tag ('!…') that is not one of YAML's plain values";
+    cleanup_buffer struct buffer bytes = {0};
+
+    if (!tag)
+        return node->kind == YAML_SCALAR && plain ? resolve_plain(node, is_key) : NULL;
+    if (node->kind != YAML_SCALAR)
+        return "a list or mapping has a tag ('!…')";
+    if (strcmp(tag, TAG_TEXT) == 0)
+        return NULL;
+    if (strcmp(tag, TAG_BINARY) != 0)
+        return "a tag ('!…') is neither '!!str' nor '!!binary'";
+    node->type = YAML_BINARY;
+    if (strlen(node->text) != node->length || base64_decode(&bytes, node->text) < 0)
+        return "a '!!binary' is not base64";
+    return NULL;
 }

@@ -5,9 +5,6 @@
  * an alias everything that the alias stands for. So it stops at a document that would be
  * too large or too deep with its aliases expanded. A check needs no tree: it forgets each
  * item after reading it, unless an anchor is in it.
- *
- * libyaml accepts more than PyYAML does, such as tabs between words, of which its events
- * do not tell. So the text between the scalars is checked, too (seed/yaml-blanks.c).
  */
 #include "config.h"
 
@@ -54,8 +51,6 @@ struct reader {
     /* So far, with aliases expanded. */
     size_t nodes;
     size_t bytes;
-    struct yaml_blanks blanks;
-    size_t colon; /* the index of one that only libyaml rejects, or 0 */
 };
 
 int
@@ -117,7 +112,7 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
 
     yaml_event_delete(event);
     if (yaml_parser_parse(&reader->parser, event))
-        return yaml_blanks_check(&reader->blanks, event, failure);
+        return 0;
     if (parser->error == YAML_READER_ERROR)
         return failure_set(failure, FAILURE_YAML,
                            "not YAML at byte %zu: %s\nsave it as UTF-8 text",
@@ -129,7 +124,6 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
     if (strcmp(parser->problem, "found unexpected ':'") != 0)
         return failure_hint(failure, "look there and in the lines before: close brackets "
                                      "and quotes, and indent with spaces");
-    reader->colon = parser->problem_mark.index;
     return failure_hint(failure, "write a space after the ':'");
 }
 
@@ -389,6 +383,17 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
 
 /* --- documents -------------------------------------------------------------------- */
 
+/* Return: whether the event begins a value. An empty document is None in Python, which
+ * cloud-init ignores. */
+static bool
+begins_value(const yaml_event_t *event)
+{
+    if (event->type == YAML_SCALAR_EVENT)
+        return event->data.scalar.length > 0 || !event->data.scalar.plain_implicit;
+    return event->type == YAML_ALIAS_EVENT || event->type == YAML_SEQUENCE_START_EVENT ||
+           event->type == YAML_MAPPING_START_EVENT;
+}
+
 static int
 read_documents(struct reader *reader, enum yaml_shape shape, struct failure **failure)
 {
@@ -404,7 +409,7 @@ read_documents(struct reader *reader, enum yaml_shape shape, struct failure **fa
     if (next_event(reader, &event, failure) < 0)
         return -1;
     for (;;) {
-        bool nothing;
+        bool is_empty;
         struct yaml_item *item;
 
         if (next_event(reader, &event, failure) < 0)
@@ -416,53 +421,26 @@ read_documents(struct reader *reader, enum yaml_shape shape, struct failure **fa
                              "remove the '---': there may be one document", failure);
         if (next_event(reader, &event, failure) < 0)
             return -1;
-        /* In Python, an empty document is None, which cloud-init ignores. */
-        nothing = event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0 &&
-                  event.data.scalar.plain_implicit;
+        is_empty = !begins_value(&event);
         item = read_item(reader, &event, YAML_SEQUENCE, failure);
         if (!item)
             return -1;
-        if (!nothing && (shape == YAML_ONE_MAPPING || shape == YAML_CLOUD_CONFIG) &&
+        if (!is_empty && (shape == YAML_ONE_MAPPING || shape == YAML_CLOUD_CONFIG) &&
             item->value->kind != YAML_MAPPING)
             return yaml_fail(item->value->line, FAILURE_YAML,
                              "not a mapping of keys and values",
                              "write 'key: value' lines", failure);
-        if (!nothing && shape == YAML_ONE_SEQUENCE && item->value->kind != YAML_SEQUENCE)
+        if (!is_empty && shape == YAML_ONE_SEQUENCE && item->value->kind != YAML_SEQUENCE)
             return yaml_fail(item->value->line, FAILURE_YAML, "not a list",
                              "write a list of '- …' items", failure);
         if (next_event(reader, &event, failure) < 0)
             return -1;
-        if (!nothing && shape != YAML_STREAM)
+        if (!is_empty && shape != YAML_STREAM)
             yaml->root = item->value;
         *end = item;
         end = (const struct yaml_item **)&item->next;
         reader->anchors = NULL;
     }
-}
-
-/* Return: the text with a space after the colon, owned by the caller (free); NULL if PyYAML
- * would not take it for a key's there. Sets `line` to that of the first one. */
-static char *
-add_space(const char *data, size_t size, size_t colon, int *line)
-{
-    const char *at = yaml_skip_characters(data, data + size, colon);
-    const size_t length = (size_t)(at - data) + 1;
-    char *text;
-
-    if (length >= size || data[length - 1] != ':' || !data[length] ||
-        !strchr(",[]{}", data[length]))
-        return NULL;
-    if (*line == 0) {
-        *line = 1;
-        for (size_t i = 0; i < length; i++)
-            *line += data[i] == '\n';
-    }
-    text = xmalloc(size + 2);
-    memcpy(text, data, length);
-    text[length] = ' ';
-    memcpy(text + length + 1, data + length, size - length);
-    text[size + 1] = '\0';
-    return text;
 }
 
 /* libyaml compares each %TAG directive with all before it, which takes long if there are
@@ -482,56 +460,59 @@ check_directives(const char *data, size_t size, struct failure **failure)
                        LIMIT_YAML_DIRECTIVES);
 }
 
+/* If it succeeds, the caller deletes the parser. */
 static int
-read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          bool keep, struct failure **failure)
+begin(yaml_parser_t *parser, const char *data, size_t size, struct failure **failure)
 {
     const size_t mark = strlen(BYTE_ORDER_MARK);
-    size_t again = LIMIT_YAML_AGAIN;
-    cleanup_free char *text = NULL;
-    int line = 0;
 
-    *yaml = (struct yaml){0};
     if (size > LIMIT_PART)
         return failure_set(failure, FAILURE_LIMIT,
                            "more than %lu MiB\nsplit the document", LIMIT_PART / MIB);
+    if (size == 0)
+        data = "";
     /* libyaml counts it as a column. */
     if (size >= mark && memcmp(data, BYTE_ORDER_MARK, mark) == 0) {
         data += mark;
         size -= mark;
     }
-    if (size == 0)
-        data = "";
     if (check_directives(data, size, failure) < 0)
         return -1;
-    for (;;) {
-        struct reader reader = {.yaml = yaml, .keep = keep};
-        char *spaced = NULL;
-        int result;
+    if (!yaml_parser_initialize(parser))
+        abort();
+    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(parser, (const unsigned char *)data, size);
+    return 0;
+}
 
-        reader.sort_keys = shape == YAML_CLOUD_CONFIG;
-        yaml_blanks_begin(&reader.blanks, data, size);
-        if (!yaml_parser_initialize(&reader.parser))
-            abort();
-        /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
-        yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
-        result = read_documents(&reader, shape, failure);
-        yaml_parser_delete(&reader.parser);
-        /* Between brackets or braces, PyYAML since 5.1 takes the ':' of 'a:[b]' for a
-         * key's, as if a space came after it (scan_plain), which libyaml rejects. */
-        if (reader.colon > 0 && size <= again)
-            spaced = add_space(data, size, reader.colon, &line);
-        if (!spaced) {
-            yaml->colon_line = line;
-            return result;
-        }
-        failure_free(steal(*failure));
-        yaml_clear(yaml);
-        free(text);
-        data = text = spaced;
-        again -= size++;
-    }
+/*
+ * The states of the walk, each with the event that ends it:
+ *
+ *   before the stream   STREAM-START
+ *   between documents   DOCUMENT-START: a document; STREAM-END: the end
+ *   in a document       one value, then DOCUMENT-END
+ *   at a value          SCALAR or ALIAS: it is read; …-START: its items
+ *   between items       …-END: the collection is read; else, the next item begins
+ *   in an item          the value of the key (in a mapping), then the value
+ *
+ * read_documents() has the first three, read_node() the fourth, and read_items() and
+ * read_item() the others. Each gets the event that begins it, and reads up to its last.
+ */
+static int
+read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          bool keep, struct failure **failure)
+{
+    struct reader reader = {
+        .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
+    int result;
+
+    *yaml = (struct yaml){0};
+    if (begin(&reader.parser, data, size, failure) < 0)
+        return -1;
+    result = read_documents(&reader, shape, failure);
+    yaml_parser_delete(&reader.parser);
+    return result;
 }
 
 int
@@ -553,6 +534,26 @@ yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure 
     cleanup_yaml struct yaml yaml = {0};
 
     return read_data(&yaml, data, size, shape, false, failure);
+}
+
+bool
+yaml_is_empty(const char *data, size_t size)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_event yaml_event_t event = {0};
+    yaml_parser_t parser;
+
+    /* White space at the end may contain tabs, which is nothing, too. */
+    while (size > 0 && memchr(" \t\r\n", data[size - 1], 4))
+        size--;
+    if (begin(&parser, data, size, &ignored) < 0)
+        return false;
+    do
+        yaml_event_delete(&event);
+    while (yaml_parser_parse(&parser, &event) && event.type != YAML_STREAM_END_EVENT &&
+           !begins_value(&event));
+    yaml_parser_delete(&parser);
+    return event.type == YAML_STREAM_END_EVENT;
 }
 
 const struct yaml_node *

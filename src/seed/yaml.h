@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * YAML as the guest reads it: PyYAML's safe_load, whose grammar is libyaml's (YAML 1.1).
+ * YAML by libyaml's grammar (YAML 1.1), with the values that the guest's PyYAML gives to
+ * scalars. Their grammars differ in little; virt-seed-xml(5) says in what.
  *
  * A document becomes a tree in which every node has its line and every scalar its type.
- * What safe_load rejects is a failure here. So is what it accepts but nobody can mean: a
- * collection that contains itself, tags other than those of plain values ('!!str',
- * '!!int', '!!binary', …), and tags that do not match their value.
+ * A collection that contains itself is a failure, and so are tags other than '!!str' and
+ * '!!binary'.
  *
  * The limits are LIMIT_YAML_… in base/limits.h. They apply to the document with aliases
  * expanded, so a walk over the tree is bounded, too. A message has the line within the
@@ -69,9 +69,6 @@ struct yaml_item {
 /* An empty one is all zero. */
 struct yaml {
     const struct yaml_node *root; /* NULL if the document is empty */
-    /* Of the first ':' before a bracket that only PyYAML since 5.1 takes for a key's (RHEL 8
-     * has 3.12); 0 if there is none. */
-    int colon_line;
     /* For all nodes: the rest of the newest chunk, and the chunks. */
     char *memory;
     size_t room;
@@ -97,6 +94,9 @@ void yaml_clear(struct yaml *yaml);
 int yaml_check(const char *data, size_t size, enum yaml_shape shape,
                struct failure **failure);
 
+/* Return: whether the data are YAML with no value at all, such as comments alone. */
+bool yaml_is_empty(const char *data, size_t size);
+
 /* Return: the value of the mapping's own or merged key; NULL if there is none, or if the
  * node is NULL or not a mapping. */
 const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
@@ -104,31 +104,6 @@ const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *ke
 /* Sets a failure that names the line. Return: -1. */
 int yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
               struct failure **failure);
-
-/* --- the parts of reading it ------------------------------------------------------ */
-
-/*
- * Blanks that libyaml accepts and PyYAML rejects: tabs, byte order marks, and a comment
- * right after '|' or '>'. libyaml's events have only the places of the scalars between
- * them, counted in characters.
- */
-struct yaml_blanks {
-    const char *data;
-    const char *rest; /* after the last scalar; NULL if there is nothing to find */
-    const char *end;
-    size_t index; /* of the rest */
-};
-
-struct yaml_event_s; /* yaml_event_t of libyaml */
-
-/* Looks for what most data do not have: what such a blank consists of. */
-void yaml_blanks_begin(struct yaml_blanks *blanks, const char *data, size_t size);
-/* Refuses such a blank up to the end of the event, which is the next one. */
-int yaml_blanks_check(struct yaml_blanks *blanks, const struct yaml_event_s *event,
-                      struct failure **failure);
-
-/* Return: the text after so many characters of UTF-8. */
-const char *yaml_skip_characters(const char *text, const char *end, size_t count);
 
 /*
  * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged),

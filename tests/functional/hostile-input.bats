@@ -288,9 +288,6 @@ yaml_xml() {
 }
 
 @test "refuses YAML that is nested without end" {
-    # With a tab in it, all blanks of a document are looked at.
-    { printf 'a: "\t"\nb: '; repeat 65536 '['; } | yaml_xml >yaml.xml
-    refuses yaml.xml '<user-data>'
     { printf 'a: '; repeat 2000000 '['; } | yaml_xml >yaml.xml
     refuses yaml.xml '<user-data>'
     { printf 'a: '; repeat 2000000 '{'; } | yaml_xml >yaml.xml
@@ -305,7 +302,7 @@ yaml_xml() {
     local text
 
     for text in '[' '{' '- ' '? ' '[{' '!' '"' '%'; do
-        { printf 'a: "\t"\nb: '; repeat 65536 "$text"; } | yaml_xml >yaml.xml
+        { printf 'a: '; repeat 65536 "$text"; } | yaml_xml >yaml.xml
         run -1 timeout 60 virt-seed check --no-schema yaml.xml
         [[ $output = *'<user-data>'* ]]
     done
