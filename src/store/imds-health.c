@@ -10,21 +10,19 @@
  * limit, and a single read takes the answer, so a dead or slow server costs a few seconds
  * at most.
  *
- * Any user may listen on a port of 1024 and above, and answer as the server does. So the
- * kernel is asked who made the sockets that listen there (sock_diag(7)): root, as systemd
- * is, the user of the unit, or the user who asks.
+ * Any user may listen on a port of 1024 and above, and answer as the server does. So
+ * /proc/net/tcp must say that root, which systemd is, the user of the unit, or the user who
+ * asks has made the sockets that listen there.
  */
 #include "config.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
 #include <netinet/tcp.h>
 #include <pwd.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -78,98 +76,78 @@ connect_to(const union inet_address *address, socklen_t size)
 
 /* --- whose socket it is -------------------------------------------------------------- */
 
-static bool
-is_trusted(uid_t user)
+/* Return: the user of the unit, without loading NSS modules as getpwnam(3) would; root if
+ * there is none. */
+static uid_t
+server_user(void)
 {
-    const struct passwd *server =
-        user == 0 || user == geteuid() ? NULL : getpwnam(IMDS_USER);
+    cleanup_fclose FILE *file = fopen("/etc/passwd", "re");
+    const struct passwd *entry;
 
-    return user == 0 || user == geteuid() || (server && server->pw_uid == user);
-}
-
-/* Return: whether the kernel says that the IPv6 socket takes no IPv4 (IPV6_V6ONLY). */
-static bool
-is_ipv6_only(const struct nlmsghdr *header)
-{
-    const struct inet_diag_msg *socket = NLMSG_DATA(header);
-    int left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*socket)));
-
-    for (const struct rtattr *attribute = (const void *)(socket + 1);
-         RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-        if (attribute->rta_type == INET_DIAG_SKV6ONLY)
-            return *(const uint8_t *)RTA_DATA(attribute);
+    while (file && (entry = fgetpwent(file))) {
+        if (strcmp(entry->pw_name, IMDS_USER) == 0)
+            return entry->pw_uid;
     }
-    return false;
-}
-
-/* Return: whether the socket that listens there takes connections to the address. */
-static bool
-is_for(const struct nlmsghdr *header, const union inet_address *address)
-{
-    const struct inet_diag_msg *socket = NLMSG_DATA(header);
-    const bool ipv4 = address->any.sa_family == AF_INET;
-    const void *own = ipv4 ? (const void *)&address->ipv4.sin_addr
-                           : (const void *)&address->ipv6.sin6_addr;
-    const size_t size = ipv4 ? 4 : 16;
-    const unsigned char *bytes = (const unsigned char *)socket->id.idiag_src;
-    static const unsigned char none[16];
-
-    if (memcmp(bytes, none, socket->idiag_family == AF_INET ? 4 : 16) == 0)
-        return !ipv4 || socket->idiag_family == AF_INET || !is_ipv6_only(header);
-    /* An IPv6 socket may have an IPv4 address mapped. */
-    if (socket->idiag_family == AF_INET6 && ipv4)
-        bytes += 12;
-    return (socket->idiag_family == AF_INET6 || ipv4) && memcmp(bytes, own, size) == 0;
+    return 0;
 }
 
 /*
- * Asks the kernel for the sockets of that family that listen on the address's port; without
- * libmnl, which only the server needs, and a build may lack.
- * Return: the user of the first one for the address that is not trusted; 0 if there is
- * none, or the kernel does not tell.
+ * Looks in a table of the kernel for sockets that listen on the port, at the address as it
+ * is written there, or at any. Return: whether there is one; `stranger` is then the user of
+ * the first one that is not trusted, or 0.
+ */
+static bool
+find_listener(const char *table, const char *address, unsigned int port, uid_t *stranger)
+{
+    cleanup_fclose FILE *file = fopen(table, "re");
+    cleanup_free char *line = NULL;
+    size_t size = 0;
+    bool is_found = false;
+
+    while (file && getline(&line, &size, file) > 0) {
+        char own[33];
+        unsigned int own_port, state;
+        uid_t user;
+
+        if (sscanf(line,
+                   " %*u: %32[0-9A-F]:%X %*32[0-9A-F]:%*X %X %*X:%*X %*X:%*X %*X %u", own,
+                   &own_port, &state, &user) != 4)
+            continue;
+        if (state != TCP_LISTEN || own_port != port ||
+            (strcmp(own, address) != 0 && own[strspn(own, "0")]))
+            continue;
+        is_found = true;
+        if (*stranger == 0 && user != 0 && user != geteuid() && user != server_user())
+            *stranger = user;
+    }
+    return is_found;
+}
+
+/*
+ * The kernel prefers a socket of IPv4 to one of IPv6, which may take its connections, too.
+ * Return: the user of one that listens at the address and is not trusted; 0 if there is
+ * none, or the tables cannot be read.
  */
 static uid_t
-find_stranger(const union inet_address *address, sa_family_t family)
+find_stranger(const union inet_address *address, unsigned int port)
 {
-    const struct timeval patience = {.tv_sec = LIMIT_IMDS_PROBE_SECONDS};
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_req_v2 request;
-    } question = {
-        .header = {.nlmsg_len = sizeof(question),
-                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .request = {.sdiag_family = (uint8_t)family,
-                    .sdiag_protocol = IPPROTO_TCP,
-                    .idiag_states = 1U << TCP_LISTEN,
-                    .id.idiag_sport = address->any.sa_family == AF_INET
-                                          ? address->ipv4.sin_port
-                                          : address->ipv6.sin6_port},
-    };
-    _Alignas(struct nlmsghdr) char answer[16 * KIB];
-    cleanup_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    const uint32_t *words = address->ipv6.sin6_addr.s6_addr32;
+    char text[33];
+    uid_t stranger = 0;
 
-    if (fd < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
-        send(fd, &question, sizeof(question), 0) < 0)
-        return 0;
-    for (;;) {
-        ssize_t count = recv(fd, answer, sizeof(answer), 0);
-        size_t left = count < 0 ? 0 : (size_t)count;
+    if (address->any.sa_family == AF_INET) {
+        const uint32_t word = address->ipv4.sin_addr.s_addr;
 
-        if (left == 0)
-            return 0;
-        for (const struct nlmsghdr *header = (const void *)answer; NLMSG_OK(header, left);
-             header = NLMSG_NEXT(header, left)) {
-            const struct inet_diag_msg *socket = NLMSG_DATA(header);
-
-            if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
-                header->nlmsg_len < NLMSG_LENGTH(sizeof(*socket)))
-                return 0;
-            if (is_for(header, address) && !is_trusted(socket->idiag_uid))
-                return socket->idiag_uid;
-        }
+        snprintf(text, sizeof(text), "%08X", word);
+        if (find_listener("/proc/net/tcp", text, port, &stranger))
+            return stranger;
+        snprintf(text, sizeof(text), "%016X%08X%08X", 0, htonl(0xffff), word);
+    } else {
+        snprintf(text, sizeof(text), "%08X%08X%08X%08X", words[0], words[1], words[2],
+                 words[3]);
     }
+    find_listener("/proc/net/tcp6", text, port, &stranger);
+    return stranger;
 }
 
 /* --- what it answers ------------------------------------------------------------------ */
@@ -238,9 +216,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
     inet_address_set_port(&address, port);
     if (can_be_bound(&address, size))
         return absent(where, failure);
-    stranger = find_stranger(&address, AF_INET6);
-    if (stranger == 0 && address.any.sa_family == AF_INET)
-        stranger = find_stranger(&address, AF_INET);
+    stranger = find_stranger(&address, (unsigned int)port);
     if (stranger != 0) {
         failure_set(failure, FAILURE_IMDS_USER,
                     "a program of user %u is listening at %s, where guests look for the "
