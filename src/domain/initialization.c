@@ -371,8 +371,9 @@ settle(const struct reading *reading, const xmlNode *node, struct failure **fail
         if (!initialization->custom_script)
             return -1;
     }
-    network->eni = protocol && strcasecmp(protocol, "eni") == 0;
-    if (protocol && !network->eni && strcasecmp(protocol, "openstack_metadata") != 0)
+    /* oVirt's own choice between two formats. Both get network_data.json, which can say more. */
+    if (protocol && strcasecmp(protocol, "eni") != 0 &&
+        strcasecmp(protocol, "openstack_metadata") != 0)
         return vocabulary_fail_text(vocabulary_child(node, "cloud_init_network_protocol"),
                                     protocol, "'eni' or 'openstack_metadata'", failure);
     if (network_set_dns(network, servers, searches, failure) < 0)

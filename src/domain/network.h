@@ -48,7 +48,6 @@ struct nic {
 };
 
 struct network {
-    bool eni;           /* for ConfigDrive: interfaces(5) instead of network_data.json */
     bool of_interfaces; /* made from the domain's interfaces, and changes with them */
     struct nic *nics;
     size_t nic_count;

@@ -43,15 +43,11 @@ add_network(struct seed *seed, struct request *request, struct instance_id *id,
 
     if (!network && (!part || part->data.size == 0))
         return 0;
-    document = seed_add_document(seed, network && network->eni
-                                           ? "openstack/" CONFIGDRIVE_NETWORK_CONTENT
-                                           : LATEST "network_data.json");
-    if (!network)
-        document->data = steal_buffer(&part->data);
-    else if (network->eni)
-        result = network_write_eni(&document->data, network, failure);
-    else
+    document = seed_add_document(seed, LATEST "network_data.json");
+    if (network)
         result = network_write_openstack(&document->data, network, failure);
+    else
+        document->data = steal_buffer(&part->data);
     instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
     return result;
 }

@@ -383,9 +383,6 @@ set_references(json_t *object, const struct request *request)
         json_set(object, "devices", devices);
     if (!request->datasource->has_files)
         return;
-    if (request->network && request->network->eni)
-        json_set(object, "network_config",
-                 json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT));
     if (initialization && initialization->file_count > 0) {
         json_t *files = json_array();
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two forms of a network on a ConfigDrive, network_data.json and interfaces(5), and the
- * check of a user's own network_data.json.
+ * A ConfigDrive's network_data.json: a generated one, and the check of a user's own.
  *
- * How network_data.json works: a nic is a link, and each of its addresses, DHCP and
+ * How it works: a nic is a link, and each of its addresses, DHCP and
  * autoconfiguration is a network of that link. cloud-init derives "static" and DHCP from
  * the types of the networks, and accept-ra from the last IPv6 network: "ipv6" turns it
  * off, "ipv6_dhcp" on. Routes and name servers belong to the first network of their family
  * that has an address, because the renderer for netplan ignores them elsewhere.
- *
- * From interfaces(5), cloud-init reads only one stanza for each name. So the second
- * address is one of "NAME:1", which cloud-init merges with NAME.
  */
 #include "config.h"
 
@@ -58,7 +54,6 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
                        nic->name ? nic->name : nic->mac, problem);
 }
 
-/* Checks what neither form can express. */
 static int
 check_nic(const struct nic *nic, struct failure **failure)
 {
@@ -257,92 +252,6 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
             return -1;
     }
     json_append(buffer, object);
-    return 0;
-}
-
-/* --- interfaces(5) ------------------------------------------------------------------ */
-
-static void
-append_words(struct buffer *buffer, const char *key, char *const *words, size_t count)
-{
-    if (count == 0)
-        return;
-    buffer_printf(buffer, "    %s", key);
-    for (size_t i = 0; i < count; i++)
-        buffer_printf(buffer, " %s", words[i]);
-    buffer_append_string(buffer, "\n");
-}
-
-static void
-append_dns(struct buffer *buffer, const struct nic *nic)
-{
-    append_words(buffer, "dns-nameservers", nic->nameservers, nic->nameserver_count);
-    append_words(buffer, "dns-search", nic->searches, nic->search_count);
-}
-
-/* Begins the stanza of a nic's address; `index` counts them. */
-static void
-begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
-             const char *family, const char *method)
-{
-    cleanup_free char *name =
-        index > 0 ? xasprintf("%s:%zu", nic->name, index) : xstrdup(nic->name);
-
-    buffer_printf(buffer, "%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "",
-                  name, name, family, method);
-}
-
-/* The gateway belongs to the first address of its family, and name servers belong to the
- * first address: the renderer for netplan does not see them with DHCP. */
-static void
-append_nic(struct buffer *buffer, const struct nic *nic)
-{
-    char *gateways[] = {nic->gateway4, nic->gateway6};
-    size_t index = 0;
-
-    if (nic->dhcp4)
-        begin_stanza(buffer, nic, index++, "inet", "dhcp");
-    else if (nic->address_count == 0)
-        begin_stanza(buffer, nic, index++, "inet", "manual");
-    for (size_t i = 0; i < nic->address_count; i++) {
-        const bool ipv6 = is_ipv6(nic->addresses[i]);
-        cleanup_free char *host = NULL;
-        cleanup_free char *netmask = NULL;
-
-        split_address(nic->addresses[i], &host, &netmask);
-        begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        buffer_printf(buffer, "    address %s\n    netmask %s\n", host,
-                      ipv6 ? strchr(nic->addresses[i], '/') + 1 : netmask);
-        append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
-        gateways[ipv6] = NULL;
-        if (i == 0)
-            append_dns(buffer, nic);
-    }
-    if (nic->address_count == 0)
-        append_dns(buffer, nic);
-}
-
-int
-network_write_eni(struct buffer *buffer, const struct network *network,
-                  struct failure **failure)
-{
-    for (size_t i = 0; i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-
-        if (check_nic(nic, failure) < 0)
-            return -1;
-        if (!nic->name || nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES || nic->mtu > 0 ||
-            nic->route_count > 0)
-            return failure_set(
-                failure, FAILURE_NETWORK_CONFIG,
-                "the nic '%s' has DHCPv6, autoconfiguration, an MTU or "
-                "routes, which cloud-init does not take from "
-                "interfaces(5)\n"
-                "write "
-                "<cloud_init_network_protocol>openstack_metadata</cloud_init_network_protocol>",
-                nic->name ? nic->name : nic->mac);
-        append_nic(buffer, nic);
-    }
     return 0;
 }
 

@@ -92,9 +92,7 @@ int cloud_config_write(struct buffer *buffer, const struct request *request,
  * the last document to be written, because it contains the instance-id.
  */
 
-/* The paths below openstack/ of interfaces(5), and of the file with that number, from 1.
- * meta_data.json names them. */
-#define CONFIGDRIVE_NETWORK_CONTENT "content/0000"
+/* The path below openstack/ of the file with that number, from 1. meta_data.json names it. */
 #define CONFIGDRIVE_FILE_CONTENT "content/%04zu"
 
 /*
@@ -106,7 +104,7 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
 
 /*
  * ConfigDrive's meta_data.json: uuid, hostname, name, instance_id, instance_type,
- * public_keys, devices, files, network_config, admin_pass.
+ * public_keys, devices, files, admin_pass.
  *
  * cloud-init takes the uuid for the instance-id. If it is the system's own UUID,
  * cloud-init trusts its cache and misses every change (DataSourceConfigDrive,
@@ -133,8 +131,3 @@ void network_write_v2(struct buffer *buffer, const struct network *network);
  */
 int network_write_openstack(struct buffer *buffer, const struct network *network,
                             struct failure **failure);
-
-/* interfaces(5), for a ConfigDrive's network_config.content_path, as cloud-init's
- * net/eni.py, convert_eni_data, reads it. Return: as above. */
-int network_write_eni(struct buffer *buffer, const struct network *network,
-                      struct failure **failure);

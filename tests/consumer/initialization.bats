@@ -142,8 +142,8 @@ runcmd: [user]
 }
 
 @test "configures the nics of the engine's own example" {
-    for protocol in openstack_metadata eni; do
-        for datasource in nocloud configdrive; do
+    for datasource in nocloud configdrive; do
+        for protocol in openstack_metadata eni; do
             initialize "$datasource" "<ci:dns_search>qa.lab example.com</ci:dns_search>
                 <ci:dns_servers>8.8.8.8 127.0.0.1</ci:dns_servers>
                 <ci:nic_configurations><ci:nic_configuration><ci:name>eth0</ci:name>
@@ -163,7 +163,7 @@ runcmd: [user]
             networkd eth1 DHCP=ipv4
             sysconfig ifcfg-eth0 IPADDR=192.168.2.11 IPV6ADDR=2001::1234/64 DNS1=8.8.8.8
             eni '    address 192.168.2.11/24' 'iface eth1 inet dhcp'
-            no_complaint 'Eni network configuration in ConfigDrive is deprecated'
+            no_complaint
         done
     done
 }

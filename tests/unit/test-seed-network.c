@@ -267,59 +267,6 @@ name_servers_are_carried_by_any_nic_with_an_address(void **state)
     assert_false(network_carries_dns(&network));
 }
 
-static void
-eni_has_a_stanza_for_each_address(void **state)
-{
-    struct nic nics[] = {everything, named, {.name = TEXT("eth2")}};
-    struct network network = {.eni = true, .nics = nics, .nic_count = 3};
-    cleanup_buffer struct buffer buffer = {0};
-    struct failure *failure = NULL;
-
-    (void)state;
-    nics[0].name = TEXT("eth1");
-    nics[0].mtu = 0;
-    nics[0].route_count = 0;
-    network_write_eni(&buffer, &network, &failure);
-    assert_no_failure(failure);
-    unit_assert_content(&buffer, "auto eth1\n"
-                                 "iface eth1 inet static\n"
-                                 "    address 192.0.2.10\n"
-                                 "    netmask 255.255.255.0\n"
-                                 "    gateway 192.0.2.1\n"
-                                 "    dns-nameservers 192.0.2.53 2001:db8::53\n"
-                                 "    dns-search example.org\n"
-                                 "\n"
-                                 "auto eth1:1\n"
-                                 "iface eth1:1 inet6 static\n"
-                                 "    address 2001:db8::10\n"
-                                 "    netmask 64\n"
-                                 "    gateway fe80::1\n"
-                                 "\n"
-                                 "auto eth1:2\n"
-                                 "iface eth1:2 inet static\n"
-                                 "    address 192.0.2.11\n"
-                                 "    netmask 255.255.255.128\n"
-                                 "\n"
-                                 "auto eth0\n"
-                                 "iface eth0 inet dhcp\n"
-                                 "\n"
-                                 "auto eth2\n"
-                                 "iface eth2 inet manual\n");
-}
-
-static void
-eni_refuses_what_it_cannot_say(void **state)
-{
-    struct nic nic = {.name = TEXT("eth0"), .dhcp6 = true};
-
-    (void)state;
-    assert_refused(network_write_eni, &nic, "has DHCPv6");
-    nic = (struct nic){.name = TEXT("eth0"), .accept_ra = ACCEPT_RA_YES};
-    assert_refused(network_write_eni, &nic, "autoconfiguration");
-    nic = (struct nic){.name = TEXT("eth0"), .mtu = 1500};
-    assert_refused(network_write_eni, &nic, "an MTU");
-}
-
 /* --- the user's own --------------------------------------------------------------- */
 
 static void
@@ -402,8 +349,6 @@ main(void)
         cmocka_unit_test(network_data_ends_with_what_says_autoconfiguration),
         cmocka_unit_test(network_data_refuses_what_it_cannot_say),
         cmocka_unit_test(name_servers_are_carried_by_any_nic_with_an_address),
-        cmocka_unit_test(eni_has_a_stanza_for_each_address),
-        cmocka_unit_test(eni_refuses_what_it_cannot_say),
         cmocka_unit_test(takes_both_versions_with_and_without_the_wrapping),
         cmocka_unit_test(refuses_what_cloud_init_would_ignore),
         cmocka_unit_test(refuses_what_is_not_yaml),
