@@ -20,7 +20,7 @@
 static void (*const subjects[])(const struct check *check) = {
     check_secrets, check_user_data,      check_lost,      check_cloud_config,
     check_network, check_nocloud_net,    check_meta_data, check_smbios,
-    check_disks,   check_initialization,
+    check_disks,   check_initialization, check_reader,
 };
 
 /* --- the findings ------------------------------------------------------------------- */
@@ -240,9 +240,8 @@ check_domain(struct findings *findings, struct domain *domain,
     if (options->schema)
         check_schema(&check, options->schema_file);
     /* Wiring assigns a UUID, and is already reported. */
-    if (findings->errors == 0 && *domain->uuid &&
-        seed_make(&seed, &request, &failure) == 0)
-        check_reader(&check, &seed);
+    if (findings->errors == 0 && *domain->uuid)
+        seed_make(&seed, &request, &failure);
     findings_take(findings, &failure);
     if (options->migrates) {
         check_result_is_known(&check);

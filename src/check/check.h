@@ -128,6 +128,7 @@ void check_secrets(const struct check *check);
 void check_smbios(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
+void check_reader(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
 
@@ -142,9 +143,6 @@ bool check_has_warned(const struct check *check, enum warning id, int line);
 /* Warns of a part, at a line of its document, or of all of it if the line is 0. */
 void check_warn_of_part(const struct check *check, const struct part *part,
                         enum warning id, const char *hint, int line, const char *message);
-
-/* `seed` is the one that the request makes. */
-void check_reader(const struct check *check, const struct seed *seed);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);

@@ -50,7 +50,6 @@ static const struct {
     {"1.0e+3", YAML_FLOAT, false},
     {"2026-01-01", YAML_TIMESTAMP, true},
     {"2026-01-01 1:02:03", YAML_TIMESTAMP, false},
-    {"!!int '5'", YAML_INTEGER, true},
 };
 
 static void
