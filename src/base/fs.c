@@ -246,10 +246,8 @@ fs_remove_tree(int dir, const char *name)
 
 /* --- files that appear whole ------------------------------------------------------ */
 
-/* Whoever writes a temporary file holds a lock on it, so one without a lock was left by
- * a process that was killed. Return: whether that was removed. */
-static bool
-remove_abandoned(int dir, const char *name)
+bool
+fs_remove_abandoned(int dir, const char *name)
 {
     cleanup_close int fd =
         openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -294,7 +292,7 @@ tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target)
         }
         if (fd >= 0)
             close(fd);
-        else if (number == 0 && remove_abandoned(dir, name))
+        else if (number == 0 && fs_remove_abandoned(dir, name))
             continue;
         if (getrandom(&number, sizeof(number), 0) != sizeof(number))
             return -errno;

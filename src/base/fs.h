@@ -109,6 +109,10 @@ int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
 /* Closes the file, and removes it unless it was published. */
 void tmpfile_close(struct tmpfile *tmpfile);
 
+/* Whoever writes a temporary file holds a lock on it, so one without a lock was left by a
+ * process that was killed. Return: whether the file was such a one, and was removed. */
+bool fs_remove_abandoned(int dir, const char *name);
+
 /* Makes or replaces a file by way of a tmpfile: with that text, mode and group ((gid_t)-1:
  * the caller's). Return: 0 or -errno. */
 int fs_replace_file(int dir, const char *name, const char *text, mode_t mode,

@@ -138,8 +138,6 @@
 
 /* Files and directories on the host that belong to domains. */
 #define LIMIT_LEFTOVERS 1000000U
-/* Names that a release checks for records of domains that no longer exist. */
-#define LIMIT_SWEEP 256
 
 /* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock
  * meanwhile. */

@@ -36,6 +36,8 @@
 /* In VIRT_SEED_STATEDIR, from one start to the next, next to the public key and a
  * directory of secrets (store/host-key.h). */
 #define RECORD_SUFFIX ".json"
+/* Also there: an empty file, whose time says when gc first missed the domain. */
+#define GONE_SUFFIX ".gone"
 
 /* In the directory of a rehearsal, VIRT_SEED_TRYDIR/UUID: root's alone, and locked while
  * libvirt starts it. Only then may the domain of that UUID name the directory's files. */

@@ -6,7 +6,8 @@
  * omits the domains that the caller may not see.
  *
  * A transient domain is unknown whenever it does not run, and some domains are undefined
- * only to be defined again. So what lasts from one start to the next is kept for a week.
+ * only to be defined again. libvirt does not tell when a definition went, so the first gc
+ * that misses the domain notes it (UUID.gone), and a week counts from then.
  */
 #include "config.h"
 
@@ -16,10 +17,12 @@
 
 #include <libvirt/virterror.h>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/garbage.h"
 #include "cli/libvirt.h"
+#include "store/record.h"
 
 #define DAY (24L * 60 * 60)
 #define KEPT_DAYS 7
@@ -34,37 +37,92 @@ struct collection {
     bool dry_run;
 };
 
+/* What is left of one domain. */
+struct remains {
+    const char *uuid;
+    const struct leftover *list;
+    size_t count;
+};
+
+static bool
+is_mark(const struct leftover *leftover)
+{
+    return strcmp(leftover->name + UUID_LENGTH, GONE_SUFFIX) == 0;
+}
+
+/* Return: what is to become of what lasts. */
+static enum garbage_fate
+decide(int root, const struct remains *remains)
+{
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const time_t now = time(NULL);
+    bool is_noted = false;
+    bool is_recent = false;
+
+    /* A record that cannot be read may be that of such a guest. */
+    if (record_read(root, remains->uuid, &record, &failure) < 0 || record.done)
+        return GARBAGE_KEPT_DONE;
+    for (size_t i = 0; i < remains->count; i++) {
+        is_noted = is_noted || is_mark(&remains->list[i]);
+        is_recent = is_recent || now - remains->list[i].changed < KEPT_DAYS * DAY;
+    }
+    if (!is_noted)
+        return GARBAGE_KEPT_SINCE_NOW;
+    return is_recent ? GARBAGE_KEPT_A_WEEK : GARBAGE_REMOVED;
+}
+
+/* Return: 1 if libvirt knows the domain, 0 if it does not, or -1. */
+static int
+is_known(virConnectPtr connection, const char *uuid, struct failure **failure)
+{
+    virDomainPtr domain = virDomainLookupByUUIDString(connection, uuid);
+
+    if (domain) {
+        virDomainFree(domain);
+        return 1;
+    }
+    if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
+        return 0;
+    return libvirt_fail(failure, "could not ask libvirt for domain %s", uuid);
+}
+
 int
-garbage_find(virConnectPtr connection, int root, bool all,
-             int (*visit)(void *data, const struct leftover *leftover, bool kept,
-                          struct failure **failure),
+garbage_find(virConnectPtr connection, int root, bool all, bool notes,
+             int (*visit)(void *data, const struct leftover *leftover,
+                          enum garbage_fate fate, struct failure **failure),
              void *data, struct failure **failure)
 {
     cleanup_leftovers struct leftovers leftovers = {0};
-    time_t now = time(NULL);
     size_t end;
 
     if (leftovers_find(root, &leftovers, failure) < 0)
         return -1;
     /* The list is sorted: what is one domain's is together. */
     for (size_t start = 0; start < leftovers.count; start = end) {
-        const char *uuid = leftovers.list[start].uuid;
-        virDomainPtr domain = virDomainLookupByUUIDString(connection, uuid);
-        bool recent = false;
+        struct remains remains = {
+            .uuid = leftovers.list[start].uuid,
+            .list = &leftovers.list[start],
+        };
+        int known = is_known(connection, remains.uuid, failure);
+        enum garbage_fate fate;
 
+        if (known < 0)
+            return -1;
         for (end = start;
-             end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0; end++)
-            recent = recent || now - leftovers.list[end].changed < KEPT_DAYS * DAY;
-        if (domain) {
-            virDomainFree(domain);
-            continue;
-        }
-        if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
-            return libvirt_fail(failure, "could not ask libvirt for domain %s", uuid);
-        for (size_t i = start; i < end; i++) {
-            const struct leftover *leftover = &leftovers.list[i];
+             end < leftovers.count && strcmp(leftovers.list[end].uuid, remains.uuid) == 0;
+             end++)
+            remains.count++;
+        fate = all || known ? GARBAGE_REMOVED : decide(root, &remains);
+        if (notes && (known || fate == GARBAGE_KEPT_SINCE_NOW))
+            leftovers_note_gone(root, remains.uuid, !known);
+        if (notes && known)
+            leftovers_remove_abandoned(root, remains.uuid);
+        for (size_t i = 0; i < remains.count && !known; i++) {
+            const struct leftover *leftover = &remains.list[i];
 
-            if (visit(data, leftover, !all && recent && leftover->lasting, failure) < 0)
+            if (visit(data, leftover, leftover->lasting ? fate : GARBAGE_REMOVED,
+                      failure) < 0)
                 return -1;
         }
     }
@@ -72,20 +130,30 @@ garbage_find(virConnectPtr connection, int root, bool all,
 }
 
 static int
-remove_one(void *data, const struct leftover *leftover, bool kept,
+remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
            struct failure **failure)
 {
+    static const char *const reasons[] = {
+        [GARBAGE_REMOVED] = "",
+        [GARBAGE_KEPT_SINCE_NOW] = ": for a week from now",
+        [GARBAGE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
+        [GARBAGE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
+    };
     const struct collection *collection = data;
     const struct context *context = collection->context;
-    const char *what = kept ? "kept" : collection->dry_run ? "would remove" : "removed";
+    const bool kept = fate != GARBAGE_REMOVED;
+    const char *what = "kept";
 
+    if (kept && is_mark(leftover))
+        return 0;
+    if (!kept)
+        what = collection->dry_run ? "would remove" : "removed";
     if (!kept && !collection->dry_run &&
         leftover_remove(context->root, leftover, failure) < 0)
         return -1;
     if (!context->quiet)
         print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
-                           leftover->name,
-                           kept ? ": the domain was used less than a week ago" : "");
+                           leftover->name, reasons[fate]);
     return 0;
 }
 
@@ -99,12 +167,12 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (!connection || libvirt_require_system(connection, failure) < 0)
         return -1;
-    return garbage_find(connection, context->root, options->all, remove_one, &collection,
-                        failure);
+    return garbage_find(connection, context->root, options->all, !options->dry_run,
+                        remove_one, &collection, failure);
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "all", NULL, all, "also remove what is kept for a week"),
+    OPTION(0, "all", NULL, all, "also remove what is kept"),
     OPTION(0, "dry-run", NULL, dry_run, "list what would be removed, and remove nothing"),
     OPTION_END,
 };
@@ -114,8 +182,9 @@ const struct command cmd_gc = {
     .summary = "remove what is left of domains that no longer exist",
     .help =
         "Removes the records, generated secrets, reports and seeds of domains that are\n"
-        "neither defined nor running. Records and secrets are kept for a week after the\n"
-        "domain was last used, because a transient or undefined domain may come back.\n",
+        "neither defined nor running. Records and secrets are kept for a week after gc has\n"
+        "first missed the domain, because it may come back; those of a guest that is set\n"
+        "up (boots=\"until-done\") are kept until gc --all.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

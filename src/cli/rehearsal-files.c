@@ -150,11 +150,18 @@ copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure *
 {
     cleanup_buffer struct buffer content = {0};
     cleanup_close int fd = -1;
-    int error =
-        path ? fs_read_in_root(rehearsal->root, path, LIMIT_NVRAM, &content) : -ENOENT;
+    struct stat status;
+    int error = path ? fs_stat_in_root(rehearsal->root, path, &status) : -ENOENT;
 
     if (error == -ENOENT)
         return 0;
+    if (error == 0 && !S_ISREG(status.st_mode))
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "the firmware's variables, '%s', are not a regular file\n"
+                           "a rehearsal needs an <nvram> that is one",
+                           path);
+    if (error == 0)
+        error = fs_read_in_root(rehearsal->root, path, LIMIT_NVRAM, &content);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
                                  path);

@@ -326,8 +326,13 @@ rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root, struct failure **fa
     xmlNode *nvram = xml_child(os, "nvram");
     xmlNode *source = xml_child(nvram, "source");
     cleanup_free char *path = path_of(rehearsal, REHEARSAL_NVRAM);
+    cleanup_free char *firmware = loader ? xml_text(loader) : NULL;
+    /* QEMU writes to such a file unless libvirt is told that it must not. */
+    const bool is_flash =
+        firmware && *firmware && xml_attribute_is(loader, "type", "pflash");
 
-    if (xml_attribute_is(loader, "readonly", "no"))
+    if (xml_attribute_is(loader, "readonly", "no") ||
+        (is_flash && !xml_attribute_is(loader, "readonly", "yes")))
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(os),
                               "its guest may write to the firmware itself\n"
                               "a rehearsal needs <loader readonly='yes'>");

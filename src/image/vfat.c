@@ -5,16 +5,19 @@
  *
  * How it works: mdir lists all files, and mtype prints one after another. The image may
  * contain anything, and so may the names in it: mtype would take some of them for a
- * pattern, so it only gets plain ones. Both programs have limits of memory and output, and
- * the whole image has a limit of time.
+ * pattern, so it only gets plain ones. Both programs read a copy that nobody can change,
+ * without root's rights, with limits of memory and output, and the whole image has a limit
+ * of time.
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -49,6 +52,7 @@ run_mtools(const struct volume *volume, const char *program, const char *options
         .silent = true,
         .output = limit + 1,
         .memory = LIMIT_VFAT_MEMORY,
+        .unprivileged = true,
     };
     struct timespec now;
 
@@ -61,12 +65,14 @@ run_mtools(const struct volume *volume, const char *program, const char *options
 static bool
 is_plain(const char *path)
 {
+    size_t length;
+
     if (!*path || path[strspn(path, PLAIN "/")])
         return false;
     for (const char *name = path; name; name = strchr(name, '/')) {
         name += *name == '/';
-        if (*name == '/' || !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0)
+        length = strcspn(name, "/");
+        if (length == 0 || strspn(name, ".") == length)
             return false;
     }
     return true;
@@ -98,20 +104,39 @@ add_file(const struct volume *volume, struct seed *seed, const char *path,
                        path);
 }
 
+/* Return: a sealed copy of the image, owned by the caller, or -1. */
+static int
+copy_image(int fd, struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    int error = lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+    int copy = -1;
+
+    if (error == 0)
+        error = fs_read_all(fd, LIMIT_IMAGE, &content);
+    if (error == -EFBIG)
+        return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+    if (error == 0)
+        copy = error = child_document("seed", &content);
+    return error < 0 ? failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                         "could not copy the image")
+                     : copy;
+}
+
 static int
 vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure)
 {
-    struct volume volume = {.fd = fd};
+    cleanup_close int copy = copy_image(fd, failure);
+    struct volume volume = {.fd = copy};
     cleanup_buffer struct buffer list = {0};
     struct timespec now;
-    struct stat status;
     char *rest;
     size_t total = 0;
     int result;
 
     *seed = (struct seed){.label = xstrdup(label ? label : "")};
-    if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
-        return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+    if (copy < 0)
+        return -1;
     clock_gettime(CLOCK_MONOTONIC, &now);
     volume.end = now.tv_sec + LIMIT_VFAT_SECONDS;
     result = run_mtools(&volume, "mdir", "-ab/i", VOLUME, LIMIT_VFAT_LIST, &list);

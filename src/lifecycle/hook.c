@@ -9,7 +9,8 @@
  * the XML whether there is anything to do. If so, it becomes virt-seed-lifecycle, the
  * program next to it, with the XML in a memfd. At `started` the guest is already running,
  * and libvirt kills it if a hook fails: then a child becomes virt-seed-lifecycle, and
- * this program succeeds unless the child says that the guest must end.
+ * this program succeeds unless the child says that the guest must end. At `release`, the
+ * domain's files decide as well: the XML may have changed since the start.
  *
  * Searching for bytes is enough, because libvirt formats the XML from its parsed form,
  * without character references and the like.
@@ -20,6 +21,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +35,9 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "lifecycle/operation.h"
 
 /* Of an XML that is too large. What is searched for is shorter than the overlap. */
@@ -157,6 +161,67 @@ read_xml(struct buffer *xml, bool *ours)
     return error == 0 && *ours ? first : error;
 }
 
+/* --- when the guest has ended ------------------------------------------------------- */
+
+/* The UUID is the second element that libvirt writes, before anything that is a user's.
+ * Return: its place in the XML, or NULL. */
+static const char *
+find_uuid(const struct buffer *xml)
+{
+    static const char start[] = "<uuid>";
+    const char *tag =
+        xml->size > 0 ? memmem(xml->data, xml->size, start, strlen(start)) : NULL;
+    char uuid[UUID_LENGTH + 1];
+
+    if (!tag)
+        return NULL;
+    snprintf(uuid, sizeof(uuid), "%s", tag + strlen(start));
+    return text_is_uuid(uuid) ? tag + strlen(start) : NULL;
+}
+
+static bool
+has_files(const char *uuid)
+{
+    static const struct {
+        const char *directory;
+        const char *suffix;
+    } files[] = {
+        {VIRT_SEED_RUNDIR, SEED_SUFFIX},
+        {VIRT_SEED_RUNDIR, SHIM_ORDER_SUFFIX},
+        {VIRT_SEED_RUNDIR "/imds", ""},
+        {VIRT_SEED_REPORTDIR, REPORT_SUFFIX},
+    };
+    char path[256];
+
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        snprintf(path, sizeof(path), "%s/%.36s%s", files[i].directory, uuid,
+                 files[i].suffix);
+        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of an XML that is too large, the name and the UUID are passed on. */
+static int
+run_release(int argc, char **argv)
+{
+    /* Not freed: the process ends or becomes another one. */
+    static struct buffer xml;
+    int error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
+    const char *uuid = find_uuid(&xml);
+
+    if (!concerns_us(&xml) && !(uuid && has_files(uuid)))
+        return EXIT_SUCCESS;
+    if (error == -EFBIG && uuid) {
+        xml.size = (size_t)(uuid - xml.data) + UUID_LENGTH;
+        buffer_append_string(&xml, "</uuid></domain>");
+        error = 0;
+    }
+    return error == 0 ? become_lifecycle(&xml, argc, argv)
+                      : fail("could not read the domain's XML", error);
+}
+
 static int
 run(bool guest_runs, int argc, char **argv)
 {
@@ -195,6 +260,8 @@ main(int argc, char **argv)
      * child's limit is over first, since it may have decided to end the guest. */
     alarm(LIMIT_HOOK_SECONDS + (guest_runs ? 1 : 0));
     signal(SIGXFSZ, SIG_IGN);
+    if (operation == OPERATION_RELEASE)
+        return process_begin() == 0 ? run_release(argc, argv) : EXIT_FAILURE;
     status = run(guest_runs, argc, argv);
     return guest_runs && status != STATUS_END_GUEST ? EXIT_SUCCESS : status;
 }

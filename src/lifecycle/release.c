@@ -6,11 +6,8 @@
  * or it was resumed and had already reported everything), the record does not change;
  * `started` has already removed the previous boot's result from it.
  *
- * How records are swept: libvirt does not call a hook when a domain is undefined, so its
- * record stays. The hook cannot ask libvirt, but libvirt's definitions are files named
- * after domains, and a transient domain that has been running for 90 days has its seed in
- * the run-time directory. A domain that has been renamed loses only its digests: a record
- * with 'done' is kept.
+ * What virt-seed keeps of a domain from one start to the next is not removed here:
+ * `virt-seed gc` asks libvirt whether the domain still exists (cli/cmd-gc.c).
  */
 #include "config.h"
 
@@ -35,9 +32,6 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 #include "wire/wire.h"
-
-#define DAYS 90
-#define DAY (24L * 60 * 60)
 
 /* --- the seed ----------------------------------------------------------------------- */
 
@@ -174,77 +168,6 @@ lifecycle_record_result(const struct lifecycle *lifecycle)
         lifecycle_log_failure(lifecycle, "could not record its result", failure);
 }
 
-/* --- records of domains that are gone ----------------------------------------------- */
-
-static bool
-is_old(int directory, const char *name)
-{
-    struct stat status;
-
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > DAYS * DAY;
-}
-
-/* Return: whether the file certainly does not exist. Without the directory, nothing is
- * certain. */
-static bool
-is_missing(int root, const char *directory_path, const char *name)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, directory_path);
-    cleanup_close int fd = -1;
-
-    if (directory < 0)
-        return false;
-    fd = fs_open_beneath(directory, name, 0);
-    return fd == -ENOENT;
-}
-
-static bool
-is_gone(int root, const char *uuid)
-{
-    cleanup_record struct record record = {0};
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_free char *definition = NULL;
-
-    if (record_read(root, uuid, &record, &failure) < 0 || record.done ||
-        !record.boot.name)
-        return false;
-    definition = xasprintf("%s.xml", record.boot.name);
-    for (size_t i = 0; storages[i]; i++) {
-        cleanup_free char *seed = storages[i]->name(uuid);
-
-        if (!is_missing(root, VIRT_SEED_RUNDIR, seed))
-            return false;
-    }
-    return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
-}
-
-/* Removes records of domains that have neither run for 90 days nor have a definition, but
- * never one that says that a guest is set up. Looks at no more than LIMIT_SWEEP names,
- * logs nothing, and stops if it cannot lock the records. */
-static void
-sweep_records(const struct lifecycle *lifecycle)
-{
-    cleanup_close int fd = fs_open_directory_in_root(lifecycle->root, VIRT_SEED_STATEDIR);
-    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
-    const struct dirent *entry;
-
-    for (int i = 0; dir && i < LIMIT_SWEEP && (entry = readdir(dir)); i++) {
-        const char *name = entry->d_name;
-        cleanup_close int lock = -1;
-        char uuid[UUID_LENGTH + 1];
-
-        if (!leftover_names_domain(name, uuid) ||
-            strcmp(name + strlen(uuid), RECORD_SUFFIX) != 0 || !is_old(dirfd(dir), name))
-            continue;
-        lock = record_lock(lifecycle->root);
-        if (lock < 0)
-            return;
-        if (is_old(dirfd(dir), name) && is_gone(lifecycle->root, uuid))
-            unlinkat(dirfd(dir), name, 0);
-    }
-}
-
 /* --- the operation ------------------------------------------------------------------ */
 
 /* Removes the seed before it reads anything that the guest has written. */
@@ -261,6 +184,6 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
         lifecycle_record_result(lifecycle);
     report_file_remove(lifecycle->root, lifecycle->domain->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);
-    sweep_records(lifecycle);
+    leftovers_remove_abandoned(lifecycle->root, lifecycle->domain->uuid);
     return *failure ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -23,9 +24,9 @@
 static const struct {
     const char *path;
     bool lasting;
-    const char *suffixes[7];
+    const char *suffixes[7]; /* ended by NULL */
 } directories[] = {
-    {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC}},
+    {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC, GONE_SUFFIX}},
     {HOST_KEY_DIRECTORY, true, {""}},
     {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
@@ -36,8 +37,10 @@ static const struct {
     {IMDS_TREE, false, {""}},
 };
 
-bool
-leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
+/* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets its
+ * beginning. */
+static bool
+names_domain(const char *name, char uuid[UUID_LENGTH + 1])
 {
     size_t length = strnlen(name, UUID_LENGTH);
 
@@ -46,11 +49,20 @@ leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
     return text_is_uuid(uuid);
 }
 
+static bool
+is_temporary(const char *name)
+{
+    const size_t length = strlen(name);
+    const size_t end = strlen(TEMPORARY_SUFFIX "xxxxxxxx");
+
+    return length > end && text_matches(name + length - end, TEMPORARY_SUFFIX "xxxxxxxx");
+}
+
 /* People may keep other files there, such as a copy of a domain's key. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 {
-    if (!leftover_names_domain(name, uuid))
+    if (!names_domain(name, uuid))
         return false;
     for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
         const char *rest = name + UUID_LENGTH;
@@ -107,7 +119,7 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
     while ((errno = 0, entry = readdir(dir))) {
         struct leftover leftover = {
             .directory = path,
-            .lasting = directories[place].lasting,
+            .lasting = directories[place].lasting && !is_temporary(entry->d_name),
         };
         struct stat status;
 
@@ -178,6 +190,43 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
                              "could not remove %s/%s\ncheck it as root: ls -l %s",
                              leftover->directory, leftover->name, leftover->directory);
+}
+
+static void
+remove_abandoned_in(int root, const char *path, const char *prefix)
+{
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
+    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            is_temporary(entry->d_name))
+            fs_remove_abandoned(fd, entry->d_name);
+    }
+}
+
+void
+leftovers_remove_abandoned(int root, const char *uuid)
+{
+    cleanup_free char *secrets = xasprintf("%s/%s", HOST_KEY_DIRECTORY, uuid);
+
+    remove_abandoned_in(root, VIRT_SEED_STATEDIR, uuid);
+    remove_abandoned_in(root, VIRT_SEED_REPORTDIR, uuid);
+    remove_abandoned_in(root, secrets, "");
+}
+
+int
+leftovers_note_gone(int root, const char *uuid, bool is_gone)
+{
+    cleanup_free char *name = xasprintf("%s" GONE_SUFFIX, uuid);
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+
+    if (directory < 0)
+        return directory;
+    if (is_gone)
+        return fs_replace_file(directory, name, "", 0600, (gid_t)-1);
+    return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 void

@@ -4,7 +4,7 @@
  * such file or directory begins with the domain's UUID and has a suffix that virt-seed
  * knows; other files are left alone:
  *
- *   /var/lib/virt-seed/            records, public keys
+ *   /var/lib/virt-seed/            records, public keys; since when a domain is gone
  *   /var/lib/virt-seed/secrets/    what virt-seed has generated
  *   /var/log/libvirt/virt-seed/    reports
  *   /run/libvirt/virt-seed/        seeds, and what belongs to them
@@ -33,16 +33,19 @@ struct leftovers {
     size_t count;
 };
 
-/* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets its
- * beginning. */
-bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
-
 /* Finds all leftovers, grouped by domain. Needs root. */
 int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
 
 /* Removes one, a directory with its content; of served documents, everything of the same
  * domain. A missing one is not a failure. */
 int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
+
+/* Removes the domain's files that were being written when the process was killed; those in
+ * the run-time directory go with the seed. */
+void leftovers_remove_abandoned(int root, const char *uuid);
+
+/* Notes that the domain is gone since now, or that it is not. Return: 0 or -errno. */
+int leftovers_note_gone(int root, const char *uuid, bool is_gone);
 
 void leftovers_clear(struct leftovers *leftovers);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,7 +39,8 @@ image_publish(int dir, const char *name, const struct qemu_user *qemu,
     if (iso_write(tmpfile.fd, seed, failure) < 0 ||
         iso_verify(tmpfile.fd, seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
-    if (qemu && fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0)
+    if (qemu &&
+        (fchmod(tmpfile.fd, 0400) < 0 || fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0))
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "%s: could not give the image to user %ld", name,
                                  (long)qemu->uid);

@@ -42,9 +42,9 @@ extern const struct storage storage_imds;
 
 /*
  * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
- * to `name`, with mode 0600 and a modification time without a fraction of a second. It
- * belongs to QEMU's user, or to the caller if `qemu` is NULL. On failure, an existing file
- * of that name stays.
+ * to `name`, with a modification time without a fraction of a second. It belongs to QEMU's
+ * user, with mode 0400, or, if `qemu` is NULL, to the caller, with mode 0600. On failure, an
+ * existing file of that name stays.
  */
 int image_publish(int dir, const char *name, const struct qemu_user *qemu,
                   const struct seed *seed, struct failure **failure);

@@ -357,7 +357,7 @@ in_a_namespace_with_var() {
             --root="$root" web1 prepare begin - <wired.xml
         succeeded
         whole
-        [[ $(stat -c %a "$seed" "$seeds") = $'600\n711' ]] || complain 'modes'
+        [[ $(stat -c %a "$seed" "$seeds") = $'400\n711' ]] || complain 'modes'
         rm -r "${seeds:?}"
     done
     point=

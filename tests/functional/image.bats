@@ -121,6 +121,24 @@ vfat() {
 }
 
 # bats test_tags=native
+@test "root reads a vfat image without root's rights, and from a copy that nobody can change" {
+    local program
+
+    [[ $EUID -eq 0 ]] || skip 'needs root'
+    vfat seed.img
+    mkdir fake
+    for program in mdir mtype; do
+        # The second argument is the image.
+        printf '#!/bin/sh\n[ "$(id -u)" -ne 0 ] && ! (: >>"$2") 2>/dev/null && exec %s "$@"\n' \
+            "$(type -P $program)" >"fake/$program"
+    done
+    chmod -R a+rX . && chmod 0755 fake/*
+    become_nobody
+    PATH="$PWD/fake:$PATH" run -0 virt-seed inspect seed.img
+    assert_said 'label: CIDATA' 'user-data: '
+}
+
+# bats test_tags=native
 @test "inspect refuses a damaged vfat image, and needs mtools for one" {
     vfat seed.img
     mmd -i seed.img ::a ::a/b

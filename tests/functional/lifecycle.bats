@@ -28,10 +28,10 @@ refuses_start() {
 
 # --- a boot -----------------------------------------------------------------------------------
 
-@test "prepare makes the seed with mode 0600" {
+@test "prepare makes the seed with mode 0400" {
     lifecycle wired.xml prepare
     [[ $(ls "$seeds") = "$uuid.iso" ]]
-    [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
+    [[ $(stat -c %a "$seeds/$uuid.iso") = 400 ]]
     [[ $(stat -c %a "$seeds") = 711 ]]
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
 }
@@ -52,7 +52,7 @@ refuses_start() {
     fi
     lifecycle wired.xml prepare
     [[ $(stat -c %u:%g "$seeds/$uuid.iso") = $(stat -c %u:%g "$root$qemu_home") ]]
-    [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
+    [[ $(stat -c %a "$seeds/$uuid.iso") = 400 ]]
 }
 
 # has_modes PATH FILE DIRECTORY: PATH is a file of that mode in a directory of that mode, or a directory with

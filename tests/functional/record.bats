@@ -380,70 +380,26 @@ begun() {
     [[ $(in_record .done) = null ]]
 }
 
-# --- domains that are gone --------------------------------------------------------------------
-
-# forgotten UUID [MEMBER]: makes a record of a domain "gone" that last ran 91 days ago, with one more
-# member.
-forgotten() {
-    local file=$root$statedir/$1.json
-
-    mkdir -p "$root$statedir" "$root$definitions"
-    printf '{"boot": {"time": "2026-01-01T00:00:00Z", "name": "gone"}%s}\n' "${2-}" >"$file"
-    touch -d '91 days ago' "$file"
-}
+# --- what is left ------------------------------------------------------------------------------
 
 # bats test_tags=native
-@test "release removes the record of a domain that has been gone for 90 days" {
-    forgotten "$other_uuid"
-    mkdir -p "$root$statedir/secrets/$other_uuid"
-    touch -d '91 days ago' "$root$statedir/secrets/$other_uuid" "$root$statedir/$other_uuid.pub"
-    start wired.xml
-    [[ -e $root$statedir/$other_uuid.json ]]
-    lifecycle_beside_journal wired.xml release
-    [[ $(ls "$root$statedir") = "$other_uuid.pub"$'\n'"$uuid.json"$'\nsecrets' ]]
-    [[ -d $root$statedir/secrets/$other_uuid ]]
-}
-
-# release_keeps: release leaves the other domain's record alone.
-release_keeps() {
-    lifecycle_beside_journal wired.xml release
-    [[ -e $root$statedir/$other_uuid.json ]]
-}
-
-@test "release keeps the record of a domain that may come back" {
-    local other=$root$statedir/$other_uuid.json
+@test "release removes what a killed start has left" {
+    local file
 
     start wired.xml
-    # It is defined.
-    forgotten "$other_uuid"
-    touch "$root$definitions/gone.xml"
-    release_keeps
-    rm "$root$definitions/gone.xml"
-    # It runs.
-    touch "$seeds/$other_uuid.iso"
-    release_keeps
-    rm "$seeds/$other_uuid.iso"
-    # It was there.
-    touch -d '89 days ago' "$other"
-    release_keeps
-    # It is recorded as set up.
-    forgotten "$other_uuid" ', "done": "2026-01-01T00:00:00Z"'
-    release_keeps
-    # Nobody knows its name.
-    echo '{}' >"$other"
-    touch -d '91 days ago' "$other"
-    release_keeps
-    # Nobody knows where the definitions are.
-    forgotten "$other_uuid"
-    mv "$root$definitions" "$root$definitions.away"
-    release_keeps
-    mv "$root$definitions.away" "$root$definitions"
+    mkdir -p "$root$statedir/secrets/$uuid"
+    for file in "$root$statedir/$uuid.json" "$root$statedir/$uuid.ssh_host_ed25519_key.pub" \
+        "$root$statedir/secrets/$uuid/ssh_host_ed25519_key" "$reports/$uuid.report"; do
+        touch "$file.new.00000000" "$file.new.0badcafe"
+    done
+    touch "$root$statedir/$other_uuid.json.new.00000000"
     lifecycle_beside_journal wired.xml release
-    [[ ! -e $other ]]
+    [[ $(find "$root" -name '*.new.*') = "$root$statedir/$other_uuid.json.new.00000000" ]]
 }
 
 @test "gc removes nothing if it cannot ask this host's libvirt" {
-    forgotten "$other_uuid"
+    mkdir -p "$root$statedir"
+    touch "$root$statedir/$other_uuid.json"
     for uri in test:///default qemu+ssh://nowhere.invalid/system qemu:///no-such-thing; do
         run ! timeout 60 virt-seed --root="$root" --connect="$uri" gc --all
         assert_said 'virt-seed: error: '

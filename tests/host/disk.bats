@@ -16,7 +16,7 @@ report=/var/log/libvirt/virt-seed/$web1.report
 assert_runs_on() {
     [[ $(on_host cat /run/libvirt/qemu/web1.pid) = "$1" ]]
     on_host kill -0 "$1"
-    [[ $(on_host stat -c '%U %a' "$seed") = 'libvirt-qemu 600' ]]
+    [[ $(on_host stat -c '%U %a' "$seed") = 'libvirt-qemu 400' ]]
 }
 
 @test "refuses an unwired domain and wires it shortly afterwards" {

@@ -62,7 +62,7 @@ leave() {
     lab_run sh -c "mkdir -p $records/secrets/$gone $reports $seeds
         echo '{\"boot\": {\"time\": \"T\", \"name\": \"gone\"}}' >$records/$gone.json
         touch $records/secrets/$gone/key $reports/$gone.report $reports/$gone.report.0 $seeds/$gone.iso
-        touch -d '$1' $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
+        touch -d '$1' $records/$gone.gone $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
 }
 
 # left: prints the files of $gone.
@@ -140,6 +140,43 @@ libvirt_tells_ends() {
     run ! lab_run test -e "$seeds/$web1.iso"
 }
 
+# no_files: nothing of web1's start is left.
+no_files() {
+    ! lab_run sh -c "ls $seeds/$web1* $reports/$web1*" 2>/dev/null
+}
+
+@test "a seed goes with its guest, even if the domain no longer names it" {
+    define
+    lab_virsh start web1
+    lab_run test -e "$seeds/$web1.iso"
+    lab_virsh dumpxml web1 >"$BATS_TEST_TMPDIR/web1.xml"
+    xmllint --xpath "//channel[target/@name='org.virt-seed.report.0']" "$BATS_TEST_TMPDIR/web1.xml" \
+        >"$BATS_TEST_TMPDIR/channel.xml"
+    lab_virsh change-media web1 "$(xmllint --xpath \
+        "string(//disk[contains(source/@file, 'virt-seed')]/target/@dev)" "$BATS_TEST_TMPDIR/web1.xml")" \
+        --eject --live --force
+    lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live --remove
+    lab_virsh detach-device web1 /dev/stdin --live <"$BATS_TEST_TMPDIR/channel.xml"
+    wait_until 10 names_nothing
+    lab_virsh destroy web1
+    no_files
+}
+
+names_nothing() {
+    [[ $(lab_virsh dumpxml web1) != */virt-seed* ]]
+}
+
+@test "a seed goes with its guest, even if the definition has become too large to be read" {
+    define
+    lab_virsh start web1
+    { printf "desc web1 --live --new-desc '" && head -c 3000000 /dev/zero | tr '\0' '"' && echo "'"; } |
+        lab_run virsh -c qemu:///system >/dev/null
+    # It is too large for virsh, too.
+    run ! lab_virsh dumpxml web1
+    lab_virsh destroy web1
+    no_files
+}
+
 @test "gc removes what is left of a domain that is gone, and nothing of others" {
     define
     lab_virsh start web1
@@ -147,9 +184,9 @@ libvirt_tells_ends() {
     lab_run touch "$records/README"
     run -0 virt_seed gc --dry-run
     [[ $output == *"would remove $records/$gone.json"* && $output != *$web1* ]]
-    [[ $(left | wc -l) = 5 ]]
+    [[ $(left | wc -l) = 6 ]]
     run -0 virt_seed gc
-    [[ $(grep -c '^removed ' <<<"$output") = 5 && $output == *"removed $records/secrets/$gone"* ]]
+    [[ $(grep -c '^removed ' <<<"$output") = 6 && $output == *"removed $records/secrets/$gone"* ]]
     [[ -z $(left) ]]
     run -0 lab_run ls "$records/README" "$records/$web1.json" "$seeds/$web1.iso"
     run -0 virt_seed gc --all
@@ -164,8 +201,37 @@ libvirt_tells_ends() {
     run -0 virt_seed gc
     [[ $output == *"kept $records/$gone.json: "* ]]
     # It no longer needs the files that it had while it ran.
-    [[ $(left) = "$records/$gone.json"$'\n'"$records/secrets/$gone" ]]
+    [[ $(left) = "$records/$gone.gone"$'\n'"$records/$gone.json"$'\n'"$records/secrets/$gone" ]]
     virt_seed --quiet gc --all
+    [[ -z $(left) ]]
+}
+
+@test "that week begins when gc first misses the domain, however long it had not run" {
+    leave '100 days ago'
+    lab_run rm "$records/$gone.gone"
+    run -0 virt_seed gc --dry-run
+    [[ $output == *"kept $records/$gone.json: "* ]]
+    run -0 virt_seed gc
+    [[ $(left) = "$records/$gone.gone"$'\n'"$records/$gone.json"$'\n'"$records/secrets/$gone" ]]
+    lab_run touch -d '8 days ago' "$records/$gone.gone"
+    virt_seed gc
+    [[ -z $(left) ]]
+    # A domain that is back is not missed any more.
+    define
+    lab_virsh start web1
+    lab_run touch -d '8 days ago' "$records/$web1.gone"
+    virt_seed gc
+    run ! lab_run test -e "$records/$web1.gone"
+}
+
+@test "gc keeps the identity of a guest that is set up, unless all is to go" {
+    leave '100 days ago'
+    lab_run sh -c "echo '{\"done\": \"2026-01-01T00:00:00Z\"}' >$records/$gone.json
+        touch -d '100 days ago' $records/$gone.json"
+    run -0 virt_seed gc
+    [[ $output == *"kept $records/$gone.json: "*"--all"* ]]
+    lab_run ls "$records/$gone.json" "$records/secrets/$gone/key"
+    run -0 virt_seed gc --all
     [[ -z $(left) ]]
 }
 
@@ -179,5 +245,5 @@ libvirt_tells_ends() {
     run -0 virt_seed gc
     [[ $output == "kept $records/$web1.json"* ]]
     run -0 virt_seed gc --all
-    [[ $output == "removed $records/$web1.json" ]]
+    [[ $output == *"removed $records/$web1.json"* ]]
 }

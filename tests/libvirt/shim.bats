@@ -61,7 +61,7 @@ assert_seeded() {
         .return[] | select(.qdev == "virt-seed") | .inserted |
             .ro == true and .image.filename == $file' <<<"$output"
     run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
-    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 600" ]]
+    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 400" ]]
     qmp '{"execute": "query-pci"}' | jq -e '
         .return[0].devices[] | select(.qdev_id == "virt-seed-scsi") |
             .slot == 28 and .function == 0'

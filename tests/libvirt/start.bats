@@ -70,7 +70,7 @@ assert_refused() {
 
     lab_virsh start web1
     run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
-    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 600" ]]
+    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 400" ]]
     run -0 lab_run xargs -0 -n1 -a "/proc/$(lab_run cat /run/libvirt/qemu/web1.pid)/cmdline"
     [[ $output = *"serial=ds=nocloud;dsmode=net"* ]]
     [[ $output = *"$seeds/$web1.iso"* ]]

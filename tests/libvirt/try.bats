@@ -364,6 +364,28 @@ put_data_elsewhere() {
     assert_untouched
 }
 
+# with_os XML: defines web1 again, with this in its <os>.
+with_os() {
+    lab_virsh dumpxml --inactive web1 | sed "s|</os>|$1&|" >"$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh define "$BATS_TEST_TMPDIR/web1.xml"
+}
+
+@test "firmware that the guest could write to is refused, and variables that are not in a regular file" {
+    local images=/var/lib/libvirt/images
+
+    truncate -s 1M "$LAB_DIR/root$images/code.fd"
+    lab_run mkfifo "$images/pipe.fd"
+    define
+    with_os "<loader type='pflash'>$images/code.fd</loader>"
+    run -1 virt_seed try web1
+    [[ $output = *"its guest may write to the firmware itself"* ]]
+    define
+    with_os "<loader type='pflash' readonly='yes'>$images/code.fd</loader><nvram>$images/pipe.fd</nvram>"
+    run -1 virt_seed try --timeout=20 web1
+    [[ $output = *"'$images/pipe.fd', are not a regular file"* ]]
+    [[ -z $(find "$LAB_DIR/root$try_dir" -mindepth 1) ]]
+}
+
 @test "a volume of a storage pool gets an overlay, and a disk that cannot have one is named" {
     local volume="<disk type='volume' device='disk'><driver name='qemu' type='raw'/>
         <source pool='images' volume='data.raw'/><target dev='vdb' bus='virtio'/></disk>"

@@ -142,22 +142,6 @@ finds_all_that_virt_seed_makes(void **state)
 }
 
 static void
-knows_names_of_domains(void **state)
-{
-    char uuid[37];
-
-    (void)state;
-    assert_true(leftover_names_domain(UNIT_UUID, uuid));
-    assert_string_equal(uuid, UNIT_UUID);
-    assert_true(leftover_names_domain(UNIT_UUID "anything", uuid));
-    assert_false(leftover_names_domain("", uuid));
-    assert_false(leftover_names_domain("4dea22b3-1d52-d8f3-2516-782e98ab3fa", uuid));
-    assert_false(leftover_names_domain("4DEA22B3-1d52-d8f3-2516-782e98ab3fa0", uuid));
-    assert_false(leftover_names_domain("4dea22b301d52-d8f3-2516-782e98ab3fa0", uuid));
-    assert_false(leftover_names_domain("." UNIT_UUID, uuid));
-}
-
-static void
 removes_a_directory_with_all_that_is_in_it(void **state)
 {
     cleanup_leftovers struct leftovers leftovers = {0};
@@ -238,7 +222,6 @@ main(void)
         unit_test_in_directory(finds_what_is_of_domains_those_of_one_side_by_side),
         unit_test_in_directory(leaves_alone_what_only_begins_with_a_uuid),
         unit_test_in_directory(finds_all_that_virt_seed_makes),
-        cmocka_unit_test(knows_names_of_domains),
         unit_test_in_directory(removes_a_directory_with_all_that_is_in_it),
         unit_test_in_directory(removes_what_is_served_from_the_index_too),
     };

@@ -15,14 +15,14 @@
 #define VDSM_HOOK VDSM_POINT "/50_virt_seed"
 
 static int
-count_garbage(void *data, const struct leftover *leftover, bool kept,
+count_garbage(void *data, const struct leftover *leftover, enum garbage_fate fate,
               struct failure **failure)
 {
     size_t *count = data;
 
     (void)leftover;
     (void)failure;
-    *count += !kept;
+    *count += fate == GARBAGE_REMOVED || fate == GARBAGE_KEPT_SINCE_NOW;
     return 0;
 }
 
@@ -36,8 +36,8 @@ doctor_leftovers(struct doctor *doctor)
         return;
     if (geteuid() != 0)
         doctor_unseen(doctor, "what is left of domains that no longer exist");
-    else if (garbage_find(doctor->connection, doctor->root, false, count_garbage, &count,
-                          &failure) < 0)
+    else if (garbage_find(doctor->connection, doctor->root, false, false, count_garbage,
+                          &count, &failure) < 0)
         doctor_take(doctor, DOCTOR_PROBLEM, "leftovers", &failure);
     else if (count > 0)
         doctor_add(doctor, DOCTOR_NOTE, "leftovers", "virt-seed gc",
