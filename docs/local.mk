@@ -32,7 +32,9 @@ dist_man_MANS += \
 	%D%/virt-seed-xml.5 \
 	$(NULL)
 
-EXTRA_DIST += \
+# The README refers to them by these names.
+nobase_dist_doc_DATA = \
 	%D%/first-start.svg \
+	%D%/guide.md \
 	%D%/recipes.md \
 	$(NULL)

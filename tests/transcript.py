@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""transcript.py FILE: types what a Markdown file shows, and compares what is printed.
+"""transcript.py FILE...: types what Markdown files show, one after the other, and compares what is printed.
 
 In each block of the kind "console", a line that begins with "$ " or "# " is a command, and the lines
 up to the next one are what it prints. They run in one directory, in order. "..." stands for any
 number of lines. UUIDs, times and durations may differ. A command fails if and only if the file
 shows an error. A block of another kind is saved as NAME first if the text before it ends in "`NAME`:".
 
-transcript.py --commands FILE: saves those files, and prints the commands instead, one a line.
+transcript.py --commands FILE...: saves those files, and prints the commands instead, one a line.
 """
 
 import os
@@ -79,21 +79,25 @@ def run(command, shown):
 
 
 def main(arguments):
-    with open(arguments[-1], encoding="utf-8") as file:
-        text = file.read()
-    found = list(commands(text.split("\n")))
-    if not found:
-        sys.exit(f"{arguments[-1]}: no commands")
-    for name, content in FILE.findall(text):
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(content)
+    prints = arguments[0] == "--commands"
+    found = []
+    for path in arguments[1:] if prints else arguments:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        there = [(path, *one) for one in commands(text.split("\n"))]
+        if not there:
+            sys.exit(f"{path}: no commands")
+        found += there
+        for name, content in FILE.findall(text):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(content)
     wrong = 0
-    for number, command, shown in found:
-        if arguments[0] == "--commands":
+    for path, number, command, shown in found:
+        if prints:
             print(command.replace("\\\n", ""))
             continue
         result, right = run(command, shown)
-        print(f"{arguments[-1]}:{number}: {command}", flush=True)
+        print(f"{path}:{number}: {command}", flush=True)
         if not right:
             wrong += 1
             print(f"exit status {result.returncode}; printed:\n{result.stdout}"

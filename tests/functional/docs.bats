@@ -200,22 +200,22 @@ missing_tests() {
         sed -n 's/^\.BR datasource = //p' | sed 's/ | /\n/g' | diff taken -
 }
 
-# packages_of_readme WORD: the packages that the README has a reader install for 'make check' (check), or to
+# packages_of_guide WORD: the packages that the guide has a reader install for 'make check' (check), or to
 # build (build).
-packages_of_readme() {
-    sed -e ':a; /\\$/{N; s/\\\n//; ba}' "${2:-$top_srcdir/README.md}" | case $1 in
+packages_of_guide() {
+    sed -e ':a; /\\$/{N; s/\\\n//; ba}' "${2:-$top_srcdir/docs/guide.md}" | case $1 in
     check) grep '# for make check$' ;;
     build) grep -E '^sudo apt install (autoconf|libmicrohttpd-dev|libsystemd-dev)' ;;
     esac | sed -e 's/#.*//' -e 's/^sudo apt install//' | xargs -n 1 | sort
 }
 
-@test "the README names the packages that the scripts install" {
+@test "the guide names the packages that the scripts install" {
     # shellcheck source=/dev/null
     source "$top_srcdir/scripts/packages.bash"
-    packages_to_check | xargs -n 1 | sort | diff - <(packages_of_readme check)
+    packages_to_check | xargs -n 1 | sort | diff - <(packages_of_guide check)
     # Packages that every gcc brings need no mention.
-    packages_to_build | xargs -n 1 | grep -vxE 'libc6-dev|libcrypt-dev' | sort | diff - <(packages_of_readme build)
+    packages_to_build | xargs -n 1 | grep -vxE 'libc6-dev|libcrypt-dev' | sort | diff - <(packages_of_guide build)
     # One that is missing is found.
-    sed 's/ jq / /' "$top_srcdir/README.md" >planted.md
-    [[ $(packages_of_readme check planted.md) != "$(packages_to_check | xargs -n 1 | sort)" ]]
+    sed 's/ jq / /' "$top_srcdir/docs/guide.md" >planted.md
+    [[ $(packages_of_guide check planted.md) != "$(packages_to_check | xargs -n 1 | sort)" ]]
 }

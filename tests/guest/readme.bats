@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash
-# readme.bats: a real guest behaves as the README shows.
+# readme.bats: a real guest behaves as the README and the guide show.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ setup_file() {
     common_start_lab
 }
 
-@test "the README's commands print what it shows, and the guest is what they ask for" {
+@test "the commands of the README and the guide print what these show, and the guest is what they ask for" {
     guest_overlay "$images" web1
     append=virt_seed_probe=stay guest_xml "$images" web1 4dea22b3-1d52-d8f3-2516-782e98ab3fa0 \
         "$(console web1)" </dev/null | lab_virsh define --validate /dev/stdin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
-# readme.bats: what the README shows is what a reader sees.
+# readme.bats: what the README and the guide show is what a reader sees.
 
 bats_require_minimum_version 1.5.0
 
@@ -22,7 +22,7 @@ guest_answers() {
             "$(report_line "$boot1" "$(report_ended)" "$(report_result)" "$(report_taken $web1 "$folder")")"
 }
 
-# walk [FILE]: types what the file shows, with a guest that is set up at once.
+# walk [SECONDS [FILE]]: types what both, or the file, show, with a guest that is set up at once.
 walk() {
     local guest
 
@@ -33,7 +33,7 @@ walk() {
     wait $guest
 }
 
-@test "the README's commands print what it shows, from the first one to the last" {
+@test "the commands of the README and the guide print what these show, from the first one to the last" {
     walk
 }
 

@@ -147,8 +147,8 @@ END
     "$package_tests/domain"
 }
 
-# As a reader does who has just installed the packages; the README's own files are written first.
-@test "what the README shows is what its commands print" {
+# As a reader does who has just installed the packages; the files that are shown are written first.
+@test "what the README and the guide show is what their commands print" {
     local home=$BATS_TEST_TMPDIR/home disk=/var/lib/libvirt/images/web1.raw guest
 
     # The README's host has one domain.
@@ -163,7 +163,8 @@ END
     guest_answers 3>&- 4>&- &
     guest=$!
     cd "$home"
-    HOME=$home python3 "$BATS_TEST_DIRNAME/../transcript.py" "$BATS_TEST_DIRNAME/../../README.md"
+    HOME=$home python3 "$BATS_TEST_DIRNAME/../transcript.py" \
+        "$BATS_TEST_DIRNAME"/../../{README.md,docs/guide.md}
     wait $guest
     virsh undefine web1
     virsh define "$BATS_TEST_TMPDIR/plain.xml"
