@@ -142,6 +142,8 @@ take_option(const struct option_row *row, const struct command *command,
         return 1;
     case OPTION_VERSION:
         puts(PACKAGE_STRING);
+        if (*BUG_REPORT_ADDRESS)
+            puts("Report bugs and vulnerabilities to " BUG_REPORT_ADDRESS);
         return 1;
     case OPTION_HEADING:
         break;

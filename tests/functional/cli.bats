@@ -84,9 +84,13 @@ options_of_help() {
     done
 }
 
-@test "--version prints the version" {
+@test "--version prints the version, and the address for reports that the build was given" {
+    local address
+
     run -0 virt-seed --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
+    address=$(sed -n 's/^#define BUG_REPORT_ADDRESS "\(.*\)"/\1/p' "$top_builddir/config.h")
+    [[ ${lines[1]-} = "${address:+Report bugs and vulnerabilities to $address}" ]]
     run -0 virt-seed-lifecycle --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
 }
