@@ -27,7 +27,9 @@ set_length(struct address *address, const char *text)
 {
     size_t digits = strspn(text, "0123456789");
 
-    if (digits < 1 || digits > 3 || text[digits] || (*text == '0' && digits > 1))
+    if (digits < 1 || digits > 3 || text[digits])
+        return false;
+    if (*text == '0' && digits > 1)
         return false;
     address->prefix = (int)strtol(text, NULL, 10);
     return address->prefix <= bits_of(address);
@@ -109,13 +111,18 @@ address_is_host(const struct address *address)
 
     if (!address_is_unicast(address) || address->prefix == 0)
         return false;
-    if (ipv4 ? address->bytes[0] == 127
-             : memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0 ||
-                   memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
+    if (ipv4 && address->bytes[0] == 127)
+        return false;
+    if (!ipv4 && memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0)
+        return false;
+    if (!ipv4 && memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
         return false;
     /* In networks of one or two addresses, all are hosts (RFC 3021, RFC 6164). */
-    return address->prefix >= bits_of(address) - 1 ||
-           (!address_is_network(address) && !(ipv4 && address_equal(address, &last)));
+    if (address->prefix >= bits_of(address) - 1)
+        return true;
+    if (ipv4 && address_equal(address, &last))
+        return false;
+    return !address_is_network(address);
 }
 
 bool

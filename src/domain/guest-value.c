@@ -42,8 +42,9 @@ guest_value_is_user_name(const char *text)
 bool
 guest_value_is_timezone(const char *text)
 {
-    return consists_of(text, LETTERS DIGITS "+-_/", LIMIT_GUEST_NAME) && *text != '/' &&
-           text[strlen(text) - 1] != '/' && !strstr(text, "//");
+    if (!consists_of(text, LETTERS DIGITS "+-_/", LIMIT_GUEST_NAME))
+        return false;
+    return *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
 }
 
 bool
@@ -59,15 +60,17 @@ guest_value_is_path(const char *text)
     if (*text != '/' || strlen(text) > LIMIT_PATH)
         return false;
     for (const char *at = text; *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f ||
-            (at[0] == '\xc2' && (unsigned char)at[1] < 0xa0))
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return false;
+        if (at[0] == '\xc2' && (unsigned char)at[1] < 0xa0)
             return false;
     }
     while (*text == '/') {
         size_t length = strcspn(++text, "/");
 
-        if (length == 0 || strncmp(text, ".", length) == 0 ||
-            (length == 2 && strncmp(text, "..", length) == 0))
+        if (length == 0 || strncmp(text, ".", length) == 0)
+            return false;
+        if (length == 2 && strncmp(text, "..", length) == 0)
             return false;
         text += length;
     }

@@ -141,8 +141,9 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
     if (strcmp(name, "root") == 0)
         return read_root_password(reading, password, failure);
     user = find_user(reading->initialization, name, node, failure);
-    return user ? read_password(&user->password, reading->parts, password, name, failure)
-                : -1;
+    if (!user)
+        return -1;
+    return read_password(&user->password, reading->parts, password, name, failure);
 }
 
 static const struct vocabulary_element users_elements[] = {
@@ -200,8 +201,9 @@ read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
         return append_key(&initialization->ssh_keys, &initialization->ssh_key_count, key,
                           node, failure);
     user = find_user(initialization, name, node, failure);
-    return user ? append_key(&user->ssh_keys, &user->ssh_key_count, key, node, failure)
-                : -1;
+    if (!user)
+        return -1;
+    return append_key(&user->ssh_keys, &user->ssh_key_count, key, node, failure);
 }
 
 static const struct vocabulary_element authorized_keys_elements[] = {

@@ -143,7 +143,9 @@ interface_mac_is_missing(const struct domain *domain, const char *mac)
          node = xml_next(node, "interface")) {
         cleanup_free char *found = device_mac(node);
 
-        if (!found || ++count > LIMIT_NICS || (wanted && strcmp(found, wanted) == 0))
+        if (!found || ++count > LIMIT_NICS)
+            return false;
+        if (wanted && strcmp(found, wanted) == 0)
             return false;
     }
     for (const xmlNode *node = xml_child(devices, "hostdev"); node;

@@ -30,35 +30,37 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
     cleanup_free char *alias = xml_attribute(node, "alias");
     cleanup_free char *usual = mac ? interface_normalize_mac(mac) : NULL;
     cleanup_free char *user_alias = xasprintf(DEVICE_USER_ALIAS "%s", alias ? alias : "");
-    cleanup_buffer struct buffer there = {0};
+    cleanup_buffer struct buffer known = {0};
 
-    if (!mac == !alias)
+    if (!mac == !alias) {
+        const char *found = mac ? "both mac= and alias=" : "neither mac= nor alias=";
+
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "%s\n"
+                               "has %s\n"
                                "write one of them, as in the domain's own <interface>",
-                               mac ? "has both mac= and alias="
-                                   : "has neither mac= nor alias=");
+                               found);
+    }
     if (mac && !usual)
         return vocabulary_fail_value(node, "mac", mac,
                                      "an address such as \"52:54:00:12:34:56\"", failure);
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
-        cleanup_free char *name =
-            interface->alias ? xasprintf("%s (%s)", interface->mac, interface->alias)
-                             : xstrdup(interface->mac);
 
-        if (mac ? strcmp(interface->mac, usual) == 0
-                : interface->alias && (strcmp(interface->alias, alias) == 0 ||
-                                       strcmp(interface->alias, user_alias) == 0))
+        if (mac && strcmp(interface->mac, usual) == 0)
             return (int)i;
-        buffer_append_string(&there, i > 0 ? ", " : "");
-        buffer_append_string(&there, name);
+        if (alias && interface->alias &&
+            (strcmp(interface->alias, alias) == 0 ||
+             strcmp(interface->alias, user_alias) == 0))
+            return (int)i;
+        buffer_printf(&known, "%s%s", i > 0 ? ", " : "", interface->mac);
+        if (interface->alias)
+            buffer_printf(&known, " (%s)", interface->alias);
     }
     return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                            "has %s=\"%.64s\", but the domain has no such "
                            "interface\n"
                            "use one of the domain's interfaces: %s",
-                           mac ? "mac" : "alias", mac ? mac : alias, there.data);
+                           mac ? "mac" : "alias", mac ? mac : alias, known.data);
 }
 
 /* --- reading the nic ---------------------------------------------------------------- */

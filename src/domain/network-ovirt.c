@@ -181,14 +181,15 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
                               "0123456789._-";
     cleanup_free char *expected = xasprintf(
         "1 to %d letters, digits, dots, dashes and underscores", LIMIT_NIC_NAME);
+    bool fits;
 
     if (!name)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                                "has no <name>\n"
                                "write the guest's name for it: "
                                "<name>eth0</name>");
-    if (strlen(name) > LIMIT_NIC_NAME || strchr("._-", *name) ||
-        name[strspn(name, known)] || strcmp(name, "lo") == 0)
+    fits = strlen(name) <= LIMIT_NIC_NAME && !name[strspn(name, known)];
+    if (!fits || strchr("._-", *name) || strcmp(name, "lo") == 0)
         return fail_text(node, "name", name, expected, failure);
     for (size_t i = 0; i < network->nic_count; i++) {
         if (!network->nics[i].name || strcmp(network->nics[i].name, name) != 0)
@@ -261,9 +262,9 @@ int
 network_read_nic_configurations(struct network *network, const xmlNode *node,
                                 struct failure **failure)
 {
-    return vocabulary_read_children(node,
-                                    vocabulary_is(node, "network_configuration")
-                                        ? network_configuration_elements
-                                        : network_nic_configurations_elements,
-                                    network, failure);
+    const struct vocabulary_element *elements = network_nic_configurations_elements;
+
+    if (vocabulary_is(node, "network_configuration"))
+        elements = network_configuration_elements;
+    return vocabulary_read_children(node, elements, network, failure);
 }

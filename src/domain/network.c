@@ -151,10 +151,13 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
         return nic_fail_text(failure, "to= of <route>", to, expected);
     }
     if (!address_parse(&gateway, via) || !address_is_host(&gateway) ||
-        gateway.family != network.family)
+        gateway.family != network.family) {
+        const bool is4 = network.family == AF_INET;
+
         return nic_fail_text(failure, "via= of <route>", via,
-                             network.family == AF_INET ? "the IPv4 address of a gateway"
-                                                       : "the IPv6 address of a gateway");
+                             is4 ? "the IPv4 address of a gateway"
+                                 : "the IPv6 address of a gateway");
+    }
     usual_to = address_format_with_prefix(&network);
     for (size_t i = 0; i < nic->route_count; i++) {
         if (strcmp(nic->routes[i].to, usual_to) == 0 && nic->routes[i].metric == metric)
@@ -211,15 +214,17 @@ check_reach(const struct nic *nic, const char *what, const char *text, bool is_d
             struct failure **failure)
 {
     struct address gateway;
+    bool is_in_reach = false;
 
     if (!address_parse(&gateway, text))
         return 0;
     if (has_host(nic, text))
         return nic_fail_text(failure, what, text, "another address than the nic's own");
-    if (nic_has_address(nic, gateway.family)
-            ? is_default || !nic_is_outside(nic, text)
-            : is_dynamic(nic, gateway.family) &&
-                  (!is_default || address_is_link_local6(&gateway)))
+    if (nic_has_address(nic, gateway.family))
+        is_in_reach = is_default || !nic_is_outside(nic, text);
+    else if (is_dynamic(nic, gateway.family))
+        is_in_reach = !is_default || address_is_link_local6(&gateway);
+    if (is_in_reach)
         return 0;
     return failure_set(
         failure, FAILURE_NETWORK_CONFIG,
@@ -257,10 +262,12 @@ nic_finish(struct nic *nic, struct failure **failure)
     }
     for (size_t i = 0; i < nic->route_count; i++) {
         const struct route *route = &nic->routes[i];
-        const char *gateway = strcmp(route->to, "0.0.0.0/0") == 0 ? nic->gateway4
-                              : strcmp(route->to, "::/0") == 0    ? nic->gateway6
-                                                                  : NULL;
+        const char *gateway = NULL;
 
+        if (strcmp(route->to, "0.0.0.0/0") == 0)
+            gateway = nic->gateway4;
+        else if (strcmp(route->to, "::/0") == 0)
+            gateway = nic->gateway6;
         if (gateway && route->metric < 0)
             return fail_twice(failure, "default route", route->to);
         if (check_reach(nic, "via= of <route>", route->via, false, failure) < 0)
@@ -270,8 +277,9 @@ nic_finish(struct nic *nic, struct failure **failure)
         return -1;
     if (has6 && !nic->dhcp6 && nic->accept_ra == ACCEPT_RA_UNSAID)
         nic->accept_ra = ACCEPT_RA_NO;
-    if (nic->mtu == 0 || nic->mtu >= LIMIT_MTU_MIN_IPV6 ||
-        (!has6 && !is_dynamic(nic, AF_INET6)))
+    if (nic->mtu == 0 || nic->mtu >= LIMIT_MTU_MIN_IPV6)
+        return 0;
+    if (!has6 && !is_dynamic(nic, AF_INET6))
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
                        "mtu=\"%ld\" is too small for IPv6, expected at least %d\n"
@@ -307,8 +315,10 @@ network_set_dns(struct network *network, const char *servers, const char *search
     for (size_t i = 0; i < network->nic_count; i++) {
         struct nic *nic = &network->nics[i];
 
-        if (!nic->dhcp4 && !nic->dhcp6 && nic->accept_ra != ACCEPT_RA_YES &&
-            !nic_has_address(nic, AF_UNSPEC))
+        const bool gets_addresses =
+            nic->dhcp4 || nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES;
+
+        if (!gets_addresses && !nic_has_address(nic, AF_UNSPEC))
             continue;
         if (add_words(nic, nic_add_nameserver, "<dns_servers>", servers, failure) < 0 ||
             add_words(nic, nic_add_search, "<dns_search>", searches, failure) < 0 ||

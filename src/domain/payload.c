@@ -46,8 +46,9 @@ is_path(const char *path)
     for (int depth = 0; depth < LIMIT_IMAGE_DEPTH; depth++) {
         size_t length = strcspn(path, "/");
 
-        if (length == 0 || length > LIMIT_FILE_NAME || (length == 1 && path[0] == '.') ||
-            (length == 2 && path[0] == '.' && path[1] == '.'))
+        if (length == 0 || length > LIMIT_FILE_NAME)
+            return false;
+        if (length <= 2 && strncmp(path, "..", length) == 0)
             return false;
         for (size_t i = 0; i < length; i++) {
             if ((unsigned char)path[i] < ' ' || path[i] == 0x7f || path[i] == '\\')
@@ -75,10 +76,10 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
         const char *other = payload->documents[i].path;
         size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
 
-        /* Whether they are the same, or one is a parent directory of the other. */
-        if (strncmp(path, other, shorter) != 0 ||
-            (path[shorter] != '/' && other[shorter] != '/' &&
-             strlen(path) != strlen(other)))
+        const bool is_same = strcmp(path, other) == 0;
+        const bool is_below = path[shorter] == '/' || other[shorter] == '/';
+
+        if (strncmp(path, other, shorter) != 0 || (!is_same && !is_below))
             continue;
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
                               "<%s path=\"%s\"> conflicts with \"%s\"\n"

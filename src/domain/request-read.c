@@ -144,8 +144,9 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
                                LIMIT_SSH_KEYS);
     text = vocabulary_word(node);
     texts_add(&request->ssh_keys, &request->ssh_key_count, text);
-    return ssh_key_check(text, failure) < 0 ? failure_at_line(failure, xml_line(node))
-                                            : 0;
+    if (ssh_key_check(text, failure) < 0)
+        return failure_at_line(failure, xml_line(node));
+    return 0;
 }
 
 static const struct vocabulary_element ssh_keys_elements[] = {
@@ -250,12 +251,12 @@ read_network_config(void *data, const xmlNode *node, struct failure **failure)
     struct request *request = data;
     cleanup_free char *from = xml_attribute(node, "from");
 
-    if (!from)
-        return vocabulary_check_no_children(node, failure) < 0 ||
-                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, false,
-                                  failure)
-                   ? -1
-                   : 0;
+    if (!from) {
+        if (vocabulary_check_no_children(node, failure) < 0)
+            return -1;
+        return parts_add(&request->parts, PART_NETWORK_CONFIG, node, false, failure) ? 0
+                                                                                     : -1;
+    }
     if (strcmp(from, "interfaces") != 0)
         return vocabulary_fail_value(node, "from", from, "\"interfaces\"", failure);
     request->network = network_read(node, request->domain, failure);
@@ -422,16 +423,17 @@ fail_missing(const struct domain *domain, struct failure **failure)
 
     while (other && strcmp((const char *)other->name, "cloud-init") != 0)
         other = xml_next_element(other);
-    failure_set(failure, FAILURE_REQUEST_MISSING,
-                other
-                    ? "does not ask for cloud-init: the namespace of the <cloud-init> in "
-                      "its <metadata> is not virt-seed's"
-                    : "does not ask for cloud-init: its <metadata> has no <cloud-init>");
-    return failure_hint(failure,
-                        other ? "write xmlns:ci=\"%s\"; see virt-seed-xml(5)"
-                              : "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
-                                "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
-                        REQUEST_NAMESPACE);
+    if (other)
+        return failure_set(failure, FAILURE_REQUEST_MISSING,
+                           "does not ask for cloud-init: the namespace of the "
+                           "<cloud-init> in its <metadata> is not virt-seed's\n"
+                           "write xmlns:ci=\"%s\"; see virt-seed-xml(5)",
+                           REQUEST_NAMESPACE);
+    return failure_set(failure, FAILURE_REQUEST_MISSING,
+                       "does not ask for cloud-init: its <metadata> has no <cloud-init>\n"
+                       "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…</ci:cloud-init>"
+                       "</metadata>; see virt-seed-xml(5)",
+                       REQUEST_NAMESPACE);
 }
 
 int

@@ -21,17 +21,18 @@ request_hostname(const struct request *request)
 {
     const struct domain *domain = request->domain;
 
-    return request->hostname ? xstrdup(request->hostname)
-                             : hostname_from_domain(domain->name, domain->uuid);
+    if (request->hostname)
+        return xstrdup(request->hostname);
+    return hostname_from_domain(domain->name, domain->uuid);
 }
 
 const char *
 request_serial(const struct request *request)
 {
-    const struct datasource *datasource =
-        request->payload ? datasource_find_label(request->payload->label)
-                         : request->datasource;
+    const struct datasource *datasource = request->datasource;
 
+    if (request->payload)
+        datasource = datasource_find_label(request->payload->label);
     return datasource ? datasource->serial : NULL;
 }
 
@@ -96,9 +97,10 @@ request_insert(const struct domain *domain, const xmlNode *element)
 
     if (!copy)
         abort();
-    if (!metadata)
-        metadata = name ? xml_add_after(name, "metadata")
-                        : xml_add_child(domain->root, "metadata");
+    if (!metadata && name)
+        metadata = xml_add_after(name, "metadata");
+    else if (!metadata)
+        metadata = xml_add_child(domain->root, "metadata");
     return xml_insert_child(metadata, copy);
 }
 

@@ -50,8 +50,9 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
         vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
                         "has an unknown attribute '%s'", name);
         near = attribute->ns ? NULL : text_suggest(name, known, count);
-        return near ? failure_hint(failure, "did you mean %s=?", near)
-                    : failure_hint(failure, LOOK_UP_HINT);
+        if (near)
+            return failure_hint(failure, "did you mean %s=?", near);
+        return failure_hint(failure, LOOK_UP_HINT);
     }
     return 0;
 }
@@ -147,14 +148,13 @@ vocabulary_read_choice(const xmlNode *node, const char *attribute,
             *choice = i;
             return 0;
         }
-        buffer_printf(&expected, "%s\"%s\"",
-                      i == 0         ? ""
-                      : words[i + 1] ? ", "
-                                     : " or ",
-                      words[i]);
+        if (i > 0)
+            buffer_append_string(&expected, words[i + 1] ? ", " : " or ");
+        buffer_printf(&expected, "\"%s\"", words[i]);
     }
-    return text ? vocabulary_fail_value(node, attribute, text, expected.data, failure)
-                : 0;
+    if (!text)
+        return 0;
+    return vocabulary_fail_value(node, attribute, text, expected.data, failure);
 }
 
 int
@@ -180,9 +180,9 @@ vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
     if (!text)
         return 0;
     *value = xml_attribute_number(node, attribute, maximum);
-    return *value < minimum
-               ? vocabulary_fail_value(node, attribute, text, expected, failure)
-               : 0;
+    if (*value < minimum)
+        return vocabulary_fail_value(node, attribute, text, expected, failure);
+    return 0;
 }
 
 /* --- tables of elements ------------------------------------------------------------- */
@@ -205,8 +205,9 @@ fail_unknown(const xmlNode *parent, const xmlNode *node,
                             "use the same prefix for all elements in <%s>: "
                             "they belong to the namespace '%s'",
                             parent->name, REQUEST_NAMESPACE);
-    return near ? failure_hint(failure, "did you mean <%s>?", near)
-                : failure_hint(failure, LOOK_UP_HINT);
+    if (near)
+        return failure_hint(failure, "did you mean <%s>?", near);
+    return failure_hint(failure, LOOK_UP_HINT);
 }
 
 static int
@@ -234,9 +235,9 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     if (!element->is_valid)
         return 0;
     word = vocabulary_word(node);
-    return !*word || element->is_valid(word)
-               ? 0
-               : vocabulary_fail_text(node, word, element->expected, failure);
+    if (*word && !element->is_valid(word))
+        return vocabulary_fail_text(node, word, element->expected, failure);
+    return 0;
 }
 
 int

@@ -142,10 +142,11 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
 static bool
 is_machine(const char *version, const char *kind)
 {
-    return strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) == 0 &&
-           (strcmp(kind, "VirtualMachine") == 0 ||
-            strcmp(kind, "VirtualMachineInstance") == 0 ||
-            strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0);
+    if (strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) != 0)
+        return false;
+    return strcmp(kind, "VirtualMachine") == 0 ||
+           strcmp(kind, "VirtualMachineInstance") == 0 ||
+           strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0;
 }
 
 /* The YAML nesting limit also bounds nested Lists. */
@@ -257,9 +258,9 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
                     "use a manifest of kind VirtualMachine or VirtualMachineInstance");
         return NULL;
     }
-    failure_set(failure, FAILURE_REQUEST,
-                count == 0 ? "no virtual machine has that name; found: %s"
-                           : "more than one virtual machine: %s",
+    failure_set(failure, FAILURE_REQUEST, "%s: %s",
+                count == 0 ? "no virtual machine has that name; found"
+                           : "more than one virtual machine",
                 names.data);
     failure_hint(failure, "choose one with --name=NAME or --name=NAMESPACE/NAME");
     return NULL;

@@ -145,8 +145,9 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
         const json_t *value =
             fields[i] ? json_object_get(source->value, fields[i]) : NULL;
 
-        if (!value || json_is_null(value) ||
-            (json_is_string(value) && json_string_length(value) == 0))
+        if (!value || json_is_null(value))
+            continue;
+        if (json_is_string(value) && json_string_length(value) == 0)
             continue;
         if (field)
             return failure_set(failure, FAILURE_REQUEST,
@@ -282,6 +283,8 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
     const size_t before = xmlChildElementCount(import->element);
     const char *known[20] = {"metaData", "metaDataSecretRef"};
     const bool old = strstr(source->path, ".cloudinit.") != NULL;
+    const char *hint = "fix its name: a cloud-init volume has userData, userDataBase64 "
+                       "and secretRef, networkData…, metaData… and vendorData…";
     size_t count = 2;
 
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
@@ -292,12 +295,9 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
         known[count++] =
             old && document->old_secret ? document->old_secret : document->secret;
     }
-    if (manifest_check_fields(
-            source, known,
-            old ? "fix its name: v1alpha2 has userDataBase64 and userDataSecretRef"
-                : "fix its name: a cloud-init volume has userData, userDataBase64 "
-                  "and secretRef, networkData…, metaData… and vendorData…",
-            failure) < 0 ||
+    if (old)
+        hint = "fix its name: v1alpha2 has userDataBase64 and userDataSecretRef";
+    if (manifest_check_fields(source, known, hint, failure) < 0 ||
         add_meta_data(import, machine, failure) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {

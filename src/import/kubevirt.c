@@ -208,8 +208,9 @@ get_key_secret(const char **name, const struct manifest *credential,
         manifest_check_fields(&secret, names, hint, failure) < 0 ||
         manifest_get_text(name, &secret, "secretName", failure) < 0)
         return -1;
-    return *name ? 0
-                 : manifest_fail(credential, "source", "names no secret", hint, failure);
+    if (!*name)
+        return manifest_fail(credential, "source", "names no secret", hint, failure);
+    return 0;
 }
 
 static int
@@ -304,8 +305,10 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
     machine->imds = false;
     if (!*user_data && !url)
         return 0;
-    other = *user_data ? manifest_path(annotations, IMDS_ANNOTATION "user-data")
-                       : manifest_path(&machine->firmware, "serial");
+    if (*user_data)
+        other = manifest_path(annotations, IMDS_ANNOTATION "user-data");
+    else
+        other = manifest_path(&machine->firmware, "serial");
     return failure_set(failure, FAILURE_REQUEST,
                        "%s and %s both give a seed\n"
                        "keep one of them: the guest would use the metadata server's",
@@ -346,11 +349,13 @@ static int
 add_machine(struct import *import, struct kubevirt_machine *machine,
             struct failure **failure)
 {
+    const char *can_serve = "; with datasource=\"nocloud-net\" in the element "
+                            "virt-seed-imds serves it";
     const char *user_data, *architecture;
 
-    if (read_machine(machine, failure) < 0 ||
-        kubevirt_find_source(machine, failure) < 0 || read_serial(machine, failure) < 0 ||
-        read_imds(machine, &user_data, failure) < 0)
+    if (read_machine(machine, failure) < 0 || kubevirt_find_source(machine, failure) < 0)
+        return -1;
+    if (read_serial(machine, failure) < 0 || read_imds(machine, &user_data, failure) < 0)
         return -1;
     if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
@@ -375,12 +380,11 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
     if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
         return -1;
     /* s390x has no SMBIOS serial for the URL. */
+    if (architecture && strcmp(architecture, "s390x") == 0)
+        can_serve = "";
     import_note(import,
                 "what KubeVirt's metadata server would serve becomes a seed on a disk%s",
-                architecture && strcmp(architecture, "s390x") == 0
-                    ? ""
-                    : "; with datasource=\"nocloud-net\" in the element virt-seed-imds "
-                      "serves it");
+                can_serve);
     return 0;
 }
 

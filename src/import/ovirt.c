@@ -100,9 +100,10 @@ check_attributes(const xmlNode *node, struct failure **failure)
 static int
 check_no_text(const xmlNode *node, struct failure **failure)
 {
-    return vocabulary_has_text(node) ? fail(node, "has text next to its elements",
-                                            "put it in one of them", failure)
-                                     : 0;
+    if (vocabulary_has_text(node))
+        return fail(node, "has text next to its elements", "put it in one of them",
+                    failure);
+    return 0;
 }
 
 /* --- text ------------------------------------------------------------------------- */
@@ -197,11 +198,13 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
          host_node = xml_next_element(host_node)) {
         const xmlNode *address = xml_child(host_node, "address");
         cleanup_free char *text = address ? read_text(address, 0) : NULL;
+        bool is_alone;
 
         if (!is_called(host_node, "host"))
             return fail_unknown(host_node, failure);
-        if (!text || !*text || xml_next_element(address) ||
-            address != xml_first_element(host_node))
+        is_alone = address && address == xml_first_element(host_node) &&
+                   !xml_next_element(address);
+        if (!is_alone || !text || !*text)
             return fail(host_node, "does not contain just an address",
                         "write <address>ADDRESS</address>", failure);
         buffer_append_string(&words, words.size > 0 ? " " : "");
@@ -228,10 +231,9 @@ find_script(const xmlNode *node)
 
     if (!text || xml_next_element(only) || strcmp(word, "base64") == 0)
         return NULL;
-    return yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &ignored) == 0 &&
-                   yaml.root
-               ? steal(text)
-               : NULL;
+    if (yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &ignored) < 0)
+        return NULL;
+    return yaml.root ? steal(text) : NULL;
 }
 
 static int copy_children(struct import *import, const xmlNode *node,
@@ -249,6 +251,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     const struct vocabulary_element *word = find_word(words, name);
     const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
     cleanup_free char *script = NULL;
+    bool has_words;
 
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
@@ -268,8 +271,8 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     if (word && !(word->flags & VOCABULARY_SEVERAL) &&
         check_unsaid(node, target, word->name, failure) < 0)
         return -1;
-    if (word && !word->children && !script &&
-        !(translation && translation->kind == TRANSLATION_WORDS))
+    has_words = translation && translation->kind == TRANSLATION_WORDS;
+    if (word && !word->children && !script && !has_words)
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
         return -1;
@@ -279,7 +282,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
         element_add_text(target, word->name, script);
         return 0;
     }
-    if (translation && translation->kind == TRANSLATION_WORDS)
+    if (has_words)
         return add_words(node, word->name, target, failure);
     return copy_children(import, node, translation ? translation->children : NULL,
                          word ? word->children : words,

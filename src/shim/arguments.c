@@ -76,9 +76,10 @@ plain_value(const char *list, const char *key, const char *implied)
     for (char *word = next_word(&list); word; word = next_word(&list)) {
         const char *equals = strchr(word, '=');
         size_t length = equals ? (size_t)(equals - word) : 0;
-        bool is_key = equals ? strlen(key) == length && strncmp(word, key, length) == 0
-                             : first && implied && strcmp(key, implied) == 0;
+        bool is_key = first && implied && strcmp(key, implied) == 0;
 
+        if (equals)
+            is_key = strlen(key) == length && strncmp(word, key, length) == 0;
         if (is_key) {
             free(value);
             value = xstrdup(equals ? equals + 1 : word);

@@ -246,8 +246,9 @@ has_our_address(const char *device, const char *bus)
     if (!bus)
         return number && (strcmp(number, SCSI_CCW_NUMBER) == 0 ||
                           strcmp(number, SERIAL_CCW_NUMBER) == 0);
-    return address && (!device_bus || strcmp(device_bus, bus) == 0) &&
-           strtoul(address, NULL, 16) == CONTROLLERS_PCI_SLOT;
+    if (!address || (device_bus && strcmp(device_bus, bus) != 0))
+        return false;
+    return strtoul(address, NULL, 16) == CONTROLLERS_PCI_SLOT;
 }
 
 static void
@@ -311,12 +312,14 @@ find_machine(char **given, struct failure **failure)
 static void
 add_seed(struct command *command, const char *uuid, const char *bus, bool reports)
 {
-    cleanup_free char *controller =
-        bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, CONTROLLERS_PCI_SLOT,
-                        reports ? ",multifunction=on" : "")
-            : xstrdup("virtio-scsi-ccw,devno=" SCSI_CCW_NUMBER);
+    cleanup_free char *controller = NULL;
     cleanup_free char *seed = second_name(uuid);
 
+    if (bus)
+        controller = xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus,
+                               CONTROLLERS_PCI_SLOT, reports ? ",multifunction=on" : "");
+    else
+        controller = xstrdup("virtio-scsi-ccw,devno=" SCSI_CCW_NUMBER);
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
                          "file.filename=%s/%s",
@@ -340,12 +343,14 @@ static void
 add_report(struct command *command, int root, const char *uuid, const char *bus,
            char **given)
 {
-    cleanup_free char *controller =
-        bus ? xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", bus,
-                        CONTROLLERS_PCI_SLOT)
-            : xstrdup("virtio-serial-ccw,devno=" SERIAL_CCW_NUMBER);
+    cleanup_free char *controller = NULL;
     int pipe = report_begin(root, uuid, given, &command->warning);
 
+    if (bus)
+        controller = xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", bus,
+                               CONTROLLERS_PCI_SLOT);
+    else
+        controller = xstrdup("virtio-serial-ccw,devno=" SERIAL_CCW_NUMBER);
     if (pipe >= 0) {
         /* libvirt 11 compares the opaque of each set, and crashes if there is none. */
         add_option(command, "-add-fd",

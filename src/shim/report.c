@@ -37,12 +37,13 @@ open_file(int root, const char *name, size_t *room)
     if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
         return -errno;
     /* It must be the file that the hook created. */
-    if (!S_ISREG(file.st_mode) || parent.st_mode & 022 ||
-        (file.st_uid != geteuid() && file.st_uid != parent.st_uid))
+    if (!S_ISREG(file.st_mode) || parent.st_mode & 022)
         return -EPERM;
-    *room = file.st_size < (off_t)LIMIT_SHIM_REPORT
-                ? LIMIT_SHIM_REPORT - (size_t)file.st_size
-                : 0;
+    if (file.st_uid != geteuid() && file.st_uid != parent.st_uid)
+        return -EPERM;
+    *room = 0;
+    if (file.st_size < (off_t)LIMIT_SHIM_REPORT)
+        *room = LIMIT_SHIM_REPORT - (size_t)file.st_size;
     return steal_fd(fd);
 }
 
@@ -55,10 +56,12 @@ become_copier(int pipe, int file, size_t room, char **given)
     /* A signal to all of a guest's processes must not lose QEMU's last output. */
     static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     char buffer[4096];
-    ssize_t count;
     pid_t child;
 
-    if (setsid() < 0 || (child = fork()) < 0)
+    if (setsid() < 0)
+        _exit(EXIT_FAILURE);
+    child = fork();
+    if (child < 0)
         _exit(EXIT_FAILURE);
     if (child > 0)
         _exit(EXIT_SUCCESS);
@@ -74,10 +77,12 @@ become_copier(int pipe, int file, size_t room, char **given)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     /* Until QEMU exits. What cannot be written is dropped, so that the guest does not
      * block. */
-    while ((count = read(0, buffer, sizeof(buffer))) > 0 ||
-           (count < 0 && errno == EINTR)) {
+    for (;;) {
+        ssize_t count = read(0, buffer, sizeof(buffer));
         size_t size = count < 0 ? 0 : (size_t)count;
 
+        if (count == 0 || (count < 0 && errno != EINTR))
+            break;
         if (size > room)
             size = room;
         fs_write_all(1, buffer, size);

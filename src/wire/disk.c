@@ -74,15 +74,16 @@ wire_remove_foreign(struct domain *domain, const struct wire_options *options,
 
         if (!reason)
             continue;
-        if (!options->replace)
-            return failure_set_at(
-                failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
-                "disk '%s' (%s) is another tool's seed: it %s\n%s", disk->target,
-                disk->source, reason,
-                options->foreign_hint
-                    ? options->foreign_hint
-                    : "a guest can have only one seed: detach the disk, or replace it "
-                      "with 'virt-seed wire --replace'");
+        if (!options->replace) {
+            failure_set_at(failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
+                           "disk '%s' (%s) is another tool's seed: it %s", disk->target,
+                           disk->source, reason);
+            if (options->foreign_hint)
+                return failure_hint(failure, "%s", options->foreign_hint);
+            return failure_hint(failure,
+                                "a guest can have only one seed: detach the disk, or "
+                                "replace it with 'virt-seed wire --replace'");
+        }
         wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
         domain_remove_disk(domain, i);
         i--;
@@ -118,8 +119,10 @@ choose_bus(const struct domain *domain, const struct request *request)
 
         if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
             continue;
-        if (!root || (disk->boot_order &&
-                      (!root->boot_order || disk->boot_order < root->boot_order)))
+        if (!root)
+            root = disk;
+        else if (disk->boot_order &&
+                 (!root->boot_order || disk->boot_order < root->boot_order))
             root = disk;
     }
     if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
@@ -174,6 +177,14 @@ free_scsi_target(const struct drive_address *list, size_t count, long controller
     return -1;
 }
 
+static bool
+is_virtio_scsi(const xmlNode *node)
+{
+    return xml_attribute_is(node, "model", "virtio-scsi") ||
+           xml_attribute_is(node, "model", "virtio-transitional") ||
+           xml_attribute_is(node, "model", "virtio-non-transitional");
+}
+
 static void
 find_scsi_position(const struct domain *domain, struct drive_position *position)
 {
@@ -193,9 +204,7 @@ find_scsi_position(const struct domain *domain, struct drive_position *position)
             highest++;
         else if (index > highest)
             highest = index;
-        if (index < 0 || !(xml_attribute_is(node, "model", "virtio-scsi") ||
-                           xml_attribute_is(node, "model", "virtio-transitional") ||
-                           xml_attribute_is(node, "model", "virtio-non-transitional")))
+        if (index < 0 || !is_virtio_scsi(node))
             continue;
         position->address.controller = index;
         position->address.target = free_scsi_target(list, count, index);
@@ -218,9 +227,12 @@ is_taken(const struct domain *domain, enum domain_bus bus,
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct drive_address *other = &domain->disks[i].address;
 
-        if (domain->disks[i].bus == bus && other->controller == address->controller &&
-            (bus == DOMAIN_BUS_SATA || other->bus == address->bus) &&
-            other->unit == address->unit)
+        if (domain->disks[i].bus != bus || other->controller != address->controller)
+            continue;
+        /* A sata controller has one bus. */
+        if (bus != DOMAIN_BUS_SATA && other->bus != address->bus)
+            continue;
+        if (other->unit == address->unit)
             return true;
     }
     return false;
@@ -401,11 +413,12 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
     /* The first of our disks becomes this domain's, the others are removed. */
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
+        bool fits;
 
         if (!disk->source || !seed_path_is(disk->source))
             continue;
-        if (found || !xml_attribute_is(disk->node, "type", "file") ||
-            (request->bus != DOMAIN_BUS_OTHER && request->bus != disk->bus)) {
+        fits = request->bus == DOMAIN_BUS_OTHER || request->bus == disk->bus;
+        if (found || !fits || !xml_attribute_is(disk->node, "type", "file")) {
             wiring_note(wiring, "seed's disk '%s' on the %s bus removed", disk->target,
                         domain_bus_name(disk->bus));
             domain_remove_disk(domain, i);

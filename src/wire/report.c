@@ -50,6 +50,9 @@ path_in_reports(const xmlNode *node, const char *attribute)
 static bool
 names_foreign_report(const xmlNode *node, const char *own)
 {
+    const bool is_channel_source = xmlStrEqual(node->name, BAD_CAST "source") &&
+                                   xmlStrEqual(node->parent->name, BAD_CAST "channel");
+
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
@@ -57,9 +60,7 @@ names_foreign_report(const xmlNode *node, const char *own)
         if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
             cleanup_free char *path = path_in_reports(node, name);
 
-            if (path &&
-                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
-                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
+            if (path && !(is_channel_source && strcmp(path, own) == 0))
                 return true;
         }
     }
@@ -193,8 +194,9 @@ controller_is_used(const struct domain *domain)
             const xmlNode *address = xml_child(node, "address");
             const xmlNode *target = xml_child(node, "target");
 
-            if ((address && xml_attribute_is(address, "type", "virtio-serial")) ||
-                (target && xml_attribute_is(target, "type", "virtio")))
+            if (address && xml_attribute_is(address, "type", "virtio-serial"))
+                return true;
+            if (target && xml_attribute_is(target, "type", "virtio"))
                 return true;
         }
     }
@@ -241,10 +243,11 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
         cleanup_free char *path = path_in_reports(source, "path");
 
         xml_set_attribute(source, "path", own);
-        wiring_note(wiring, path && strcmp(path, own) == 0
-                                ? "the report channel's path normalized"
-                                : "the report channel changed from another domain's file "
-                                  "to this one's");
+        if (path && strcmp(path, own) == 0)
+            wiring_note(wiring, "the report channel's path normalized");
+        else
+            wiring_note(wiring, "the report channel changed from another domain's file "
+                                "to this one's");
     }
     /* Otherwise QEMU would truncate the report when a guest is restored. */
     if (!xml_attribute_is(source, "append", "on")) {

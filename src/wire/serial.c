@@ -184,9 +184,9 @@ read_words(struct words *words, const struct domain *domain,
     if (check_length(entry, serial, failure) < 0)
         return -1;
     *words = split_serial(serial, replace);
-    return words->foreign && !replace
-               ? fail_foreign_word(entry, words->foreign, word, failure)
-               : 0;
+    if (words->foreign && !replace)
+        return fail_foreign_word(entry, words->foreign, word, failure);
+    return 0;
 }
 
 /* `word` may be NULL. */
@@ -277,9 +277,11 @@ wire_serial(struct domain *domain, const struct wire_facts *facts,
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <os>\n"
                            "use the output of 'virsh dumpxml DOMAIN'");
-    word = over_http ? wire_url_word(domain->uuid, facts->own_url ? &facts->url : NULL,
-                                     options->imds_address, failure)
-                     : xstrdup(serial);
+    if (over_http)
+        word = wire_url_word(domain->uuid, facts->own_url ? &facts->url : NULL,
+                             options->imds_address, failure);
+    else
+        word = xstrdup(serial);
     if (!word || read_words(&words, domain, request, word, options->replace, failure) < 0)
         return -1;
     /* The mode first: it notes whether there was a <sysinfo> before ours. */

@@ -69,8 +69,11 @@ seed_url_parse(struct seed_url *url, const char *word)
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
     /* Nothing may follow the last slash. */
-    if (!rest || *rest || inet_address_read(&inet, address, &port) == 0 || port == 0 ||
-        !text_is_uuid(uuid) || !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
+    if (!rest || *rest)
+        return false;
+    if (inet_address_read(&inet, address, &port) == 0 || port == 0)
+        return false;
+    if (!text_is_uuid(uuid) || !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
     url->address = xstrdup(address);
     memcpy(url->uuid, uuid, sizeof(url->uuid));
@@ -157,12 +160,12 @@ wire_url_word(const char *uuid, const struct seed_url *own, const char *imds_add
               struct failure **failure)
 {
     /* If the address is not known, an existing one stays. */
-    const char *address = imds_address ? imds_address
-                          : own        ? own->address
-                                       : VIRT_SEED_IMDS_ADDRESS;
-    struct seed_url url = {.address = (char *)address}; /* borrowed */
+    const char *known = own ? own->address : VIRT_SEED_IMDS_ADDRESS;
+    struct seed_url url = {.address = (char *)known}; /* borrowed */
     uint8_t bytes[TOKEN_BYTES];
 
+    if (imds_address)
+        url.address = (char *)imds_address;
     memcpy(url.uuid, uuid, sizeof(url.uuid));
     if (own) {
         memcpy(url.token, own->token, sizeof(url.token));
