@@ -142,8 +142,10 @@
 /* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock
  * meanwhile. */
 #define LIMIT_HOOK_SECONDS 20
-/* From restore or migrate to the guest's prepare; libvirt needs milliseconds. */
-#define LIMIT_RESUME_SECONDS 60
+/* Milliseconds of processor time to find out where the paths in a domain's XML lead. */
+#define LIMIT_PATHS_MILLISECONDS 250
+/* Seconds from restore or migrate to the guest's prepare; libvirt needs milliseconds. */
+#define LIMIT_RESUME_SECONDS 10
 
 /* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64

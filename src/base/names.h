@@ -17,7 +17,6 @@
 /* In the run-time directory, until the domain is released. */
 #define SEED_SUFFIX ".iso"         /* the seed */
 #define SEED_OLD_SUFFIX ".iso.old" /* the previous one, while a medium is replaced */
-#define RESUME_SUFFIX ".resume"    /* the next start resumes a guest */
 #define RESUMED_SUFFIX ".resumed"  /* the running guest was resumed */
 
 /* Also there: the shim order, which tells the shim what to add. Its first line is the
@@ -25,6 +24,10 @@
 #define SHIM_ORDER_SUFFIX ".shim"
 /* Its second line, if the guest should report. */
 #define SHIM_ORDER_REPORT "report\n"
+
+/* There, too, before the name of a domain whose next start resumes a guest; that start
+ * removes it. */
+#define RESUME_PREFIX "resume:"
 
 /* In VIRT_SEED_REPORTDIR, also until the domain is released. virtlogd appends ".0", ".1"
  * and so on to the names of files that it has rotated. */

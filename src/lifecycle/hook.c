@@ -13,7 +13,8 @@
  * domain's files decide as well: the XML may have changed since the start.
  *
  * Searching for bytes is enough, because libvirt formats the XML from its parsed form,
- * without character references and the like.
+ * without character references and the like. At restore and migrate it may be another
+ * one's; a domain that is not found then counts as not resumed.
  *
  * Nothing is ever printed on standard output: at restore and migrate libvirt takes it for
  * the domain's new XML, and keeps the old one if it is empty.
@@ -40,7 +41,7 @@
 #include "base/text.h"
 #include "lifecycle/operation.h"
 
-/* Of an XML that is too large. What is searched for is shorter than the overlap. */
+/* When the XML is too large: what is searched for is shorter than the overlap. */
 #define MAX_PIECES 16
 #define OVERLAP 64
 
@@ -71,8 +72,7 @@ fail(const char *what, int error)
 {
     fprintf(stderr,
             "virt-seed: error: %s: %s\n"
-            "virt-seed: hint: check that virt-seed is completely installed, and that the "
-            "XML has at most 16 MiB\n",
+            "virt-seed: hint: reinstall virt-seed, or shrink the XML to 16 MiB\n",
             what, strerror(-error));
     return EXIT_FAILURE;
 }
@@ -135,30 +135,34 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS_END_GUEST)
         return EXIT_SUCCESS;
-    fputs("virt-seed: error: the guest was ended, because it or another guest "
-          "wrote to virt-seed's files while it started\n"
+    fputs("virt-seed: error: the guest was ended, because another program changed its "
+          "seed while it started\n"
           "virt-seed: hint: the journal says more: journalctl -t virt-seed\n",
           stderr);
     return STATUS_END_GUEST;
 }
 
-/* Reads the XML; `ours` says whether it concerns virt-seed. If it is too large, looks
- * through all of it, in so many pieces, and fails if it does, so that other domains still
- * start. */
+/*
+ * Reads the XML; `ours` says whether it concerns virt-seed. If it is too large, looks
+ * through all of it, in so many pieces, so that other domains still start. Return: 0 or
+ * -errno; -EFBIG if it is too large and concerns virt-seed, or has too many pieces.
+ */
 static int
 read_xml(struct buffer *xml, bool *ours)
 {
-    const int first = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
-    int error = first;
+    int error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
+    const bool is_too_large = error == -EFBIG;
 
     *ours = concerns_us(xml);
-    for (int pieces = 1; error == -EFBIG && !*ours && pieces < MAX_PIECES; pieces++) {
+    for (int piece = 1; piece < MAX_PIECES; piece++) {
+        if (error != -EFBIG || *ours)
+            break;
         memmove(xml->data, xml->data + xml->size - OVERLAP, OVERLAP);
         xml->size = OVERLAP;
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, xml);
         *ours = concerns_us(xml);
     }
-    return error == 0 && *ours ? first : error;
+    return is_too_large && *ours ? -EFBIG : error;
 }
 
 /* --- when the guest has ended ------------------------------------------------------- */

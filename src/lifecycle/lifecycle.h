@@ -18,11 +18,11 @@ struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
     const char *name;      /* of the domain, from libvirt, whatever the XML says */
-    const char *operation; /* libvirt's name for it */
+    const char *operation; /* libvirt's word for it */
     /* Why the guest has ended, in libvirt's word ("saved"); NULL before libvirt 10.5, which
      * does not tell, and at other operations than release. */
     const char *end;
-    struct domain *domain; /* has a UUID */
+    struct domain *domain; /* has a UUID; NULL at restore and migrate */
 };
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
@@ -31,13 +31,18 @@ struct lifecycle {
  * directory or the reports'. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
+/* start (prepare.c): looks at the paths again, since the XML now has the backing files that
+ * the disks' images name. Any failure refuses the start, a resumed one, too. */
+int lifecycle_start(struct lifecycle *lifecycle, struct failure **failure);
+
 /* started: the guest runs with the seed that prepare made; records that. A failure ends
- * the guest: it has another seed, or a device that leads into our directories. */
+ * the guest: it has another seed. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
-/* restore, migrate (prepare.c): notes that the next prepare resumes a guest. Never
- * fails. */
-int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
+/* restore, migrate (prepare.c): notes that the next prepare of the domain with that name
+ * resumes a guest. Does not know the XML: it is the caller's, before libvirt compares it
+ * with the saved one. */
+void lifecycle_resume(const struct lifecycle *lifecycle);
 
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);

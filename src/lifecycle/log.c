@@ -85,9 +85,10 @@ static void
 send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
            const struct journal_field *more, const char *text)
 {
-    cleanup_free char *message =
-        xasprintf("domain '%.256s' (%s): %s", lifecycle->domain->name,
-                  lifecycle->domain->uuid, text);
+    const struct domain *domain = lifecycle->domain;
+    const char *name = domain ? domain->name : lifecycle->name;
+    const char *uuid = domain ? domain->uuid : "no UUID";
+    cleanup_free char *message = xasprintf("domain '%.256s' (%s): %s", name, uuid, text);
     const char priority_text[] = {(char)('0' + priority), '\0'};
     const struct journal_field fields[] = {
         {"MESSAGE", message},
@@ -95,8 +96,8 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
         {"PRIORITY", priority_text},
         {"SYSLOG_FACILITY", "3"},
         {"SYSLOG_IDENTIFIER", "virt-seed"},
-        {"VIRT_SEED_DOMAIN", lifecycle->domain->name},
-        {"VIRT_SEED_UUID", lifecycle->domain->uuid},
+        {"VIRT_SEED_DOMAIN", name},
+        {"VIRT_SEED_UUID", domain ? uuid : NULL},
         {"VIRT_SEED_OPERATION", lifecycle->operation},
         {more ? more->name : "", more ? more->value : NULL},
     };

@@ -29,12 +29,13 @@
 #include "lifecycle/operation.h"
 
 static int (*const runs[])(struct lifecycle *lifecycle, struct failure **failure) = {
-    [OPERATION_PREPARE] = lifecycle_prepare, [OPERATION_STARTED] = lifecycle_started,
-    [OPERATION_RELEASE] = lifecycle_release, [OPERATION_RESTORE] = lifecycle_resume,
-    [OPERATION_MIGRATE] = lifecycle_resume,
+    [OPERATION_PREPARE] = lifecycle_prepare,
+    [OPERATION_START] = lifecycle_start,
+    [OPERATION_STARTED] = lifecycle_started,
+    [OPERATION_RELEASE] = lifecycle_release,
 };
 
-/* --- no end without an answer ------------------------------------------------------- */
+/* --- always report before exiting --------------------------------------------------- */
 
 static volatile sig_atomic_t status_of_failure = EXIT_FAILURE;
 
@@ -45,6 +46,20 @@ static const char too_late[] =
     "domain XML\n";
 
 /* --- one operation ---------------------------------------------------------------- */
+
+static void
+log_refusal(const struct lifecycle *lifecycle, enum operation operation,
+            const struct failure *failure)
+{
+    const struct journal_field code = {"VIRT_SEED_FAILURE",
+                                       failure_code_name(failure->code)};
+    cleanup_free char *text = xasprintf(
+        "%s: %s%s%s",
+        operation == OPERATION_STARTED ? "guest ended at its start" : "start refused",
+        failure->message, failure->hint ? "; " : "", failure->hint ? failure->hint : "");
+
+    lifecycle_log_event(lifecycle, LIFECYCLE_START_REFUSED, &code, text);
+}
 
 static int
 run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *arguments,
@@ -68,7 +83,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *argu
         domain_require_uuid(&domain, failure) < 0)
         return -1;
     /* A mistake there fails a start only if the start needs that setting. */
-    if (config_read(&config, root, &config_failure) < 0)
+    if (operation != OPERATION_START && config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle,
                               "continuing without this part of the configuration",
                               config_failure);
@@ -77,17 +92,8 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *argu
     if (operation == OPERATION_STARTED)
         status_of_failure = STATUS_END_GUEST;
     /* The user sees the failure; the journal keeps it for everyone else. */
-    if (operation == OPERATION_PREPARE || operation == OPERATION_STARTED) {
-        const char *hint = (*failure)->hint;
-        const struct journal_field code = {"VIRT_SEED_FAILURE",
-                                           failure_code_name((*failure)->code)};
-        cleanup_free char *text = xasprintf(
-            "%s: %s%s%s",
-            operation == OPERATION_PREPARE ? "start refused" : "guest ended at its start",
-            (*failure)->message, hint ? "; " : "", hint ? hint : "");
-
-        lifecycle_log_event(&lifecycle, LIFECYCLE_START_REFUSED, &code, text);
-    }
+    if (operation != OPERATION_RELEASE)
+        log_refusal(&lifecycle, operation, *failure);
     return -1;
 }
 
@@ -107,6 +113,11 @@ run(const char *root_path, enum operation operation, char *const *arguments,
             "could not open '%s'\n"
             "check that it is a directory, and that not too many files are open",
             root_path);
+    if (operation == OPERATION_RESTORE || operation == OPERATION_MIGRATE) {
+        lifecycle_resume(&(struct lifecycle){
+            .root = root, .name = arguments[0], .operation = arguments[1]});
+        return 0;
+    }
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
     if (error < 0)
         return failure_set_errno(

@@ -194,8 +194,18 @@ record_earlier_result(const struct lifecycle *lifecycle)
                               failure);
 }
 
+/* Return: whether the start has anything to do with seeds and reports. If not, the hook
+ * only looks at its paths. */
+static bool
+concerns_us(const struct wire_facts *facts)
+{
+    return facts->wants_seed || facts->seed_of_another || facts->report_of_another ||
+           delivery_wired(facts);
+}
+
+/* Without the run-time directory, `no_rundir` says why. */
 static int
-prepare(const struct start *start, struct failure **failure)
+prepare(const struct start *start, struct failure **no_rundir, struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
     const struct wire_facts *facts = start->facts;
@@ -212,10 +222,20 @@ prepare(const struct start *start, struct failure **failure)
     /* Of the XML as libvirt has it. What follows may refuse the start with a better hint,
      * and wire a clone. */
     forbidden_paths_check(lifecycle->root, lifecycle->domain, &forbidden);
+    if (!concerns_us(facts))
+        return refuse_or_log(start, NULL, &forbidden, failure);
+    if (start->rundir < 0)
+        return refuse_or_log(start, NULL, no_rundir, failure);
     if (refuse_unasked(start, failure) < 0)
         return -1;
-    if (!facts->wants_seed || (start->resumes && !wire_facts_are_wired(facts)))
+    if (!facts->wants_seed)
         return refuse_or_log(start, NULL, &forbidden, failure);
+    if (start->resumes && !wire_facts_are_wired(facts)) {
+        if (!forbidden)
+            lifecycle_log(lifecycle,
+                          "resumed without a seed: its XML is not wired for one");
+        return refuse_or_log(start, NULL, &forbidden, failure);
+    }
     if (!start->resumes)
         record_earlier_result(lifecycle);
     if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0 ||
@@ -234,31 +254,42 @@ prepare(const struct start *start, struct failure **failure)
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
-    cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    cleanup_failure struct failure *no_rundir = NULL;
+    cleanup_close int rundir = rundir_open(lifecycle->root, &no_rundir);
     cleanup_wire_facts struct wire_facts facts = {0};
-    struct start start = {.lifecycle = lifecycle, .facts = &facts, .rundir = rundir};
+    const struct start start = {
+        .lifecycle = lifecycle,
+        .facts = &facts,
+        .rundir = rundir,
+        .resumes = rundir >= 0 &&
+                   rundir_take_resume(rundir, lifecycle->name, lifecycle->domain->uuid),
+    };
 
-    if (rundir < 0)
-        return -1;
     wire_facts_read(&facts, lifecycle->domain);
-    start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid, lifecycle->name);
-    return prepare(&start, failure) < 0
-               ? failure_prefix(failure, "domain '%s'", lifecycle->domain->name)
-               : 0;
+    if (prepare(&start, &no_rundir, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
+    return 0;
 }
 
 int
-lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
+lifecycle_start(struct lifecycle *lifecycle, struct failure **failure)
+{
+    const struct domain *domain = lifecycle->domain;
+
+    if (forbidden_paths_check(lifecycle->root, domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", domain->name);
+    return 0;
+}
+
+void
+lifecycle_resume(const struct lifecycle *lifecycle)
 {
     cleanup_failure struct failure *reason = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
 
     /* A failure here would keep the guest from resuming; without the mark, the next
      * prepare is only stricter. */
-    (void)failure;
-    if (rundir < 0 ||
-        rundir_mark_resume(rundir, lifecycle->domain->uuid, lifecycle->name, &reason) < 0)
+    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->name, &reason) < 0)
         lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
-    return 0;
 }

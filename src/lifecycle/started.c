@@ -4,10 +4,9 @@
  * is read back and recorded only now, so that the guest does not have to wait for that in
  * prepare, and a failed start does not change the record.
  *
- * By now libvirt has opened what the definition names, and QEMU its seed. virtlogd, which
- * writes files as root, may have put something else in the seed's place in between, for a
- * device that prepare did not find; or the image of a disk names its backing file itself,
- * which libvirt adds to the XML only now. Then the guest ends, before it has read much.
+ * By now QEMU has opened its seed. virtlogd, which writes files as root, may have put
+ * something else in the seed's place in between, for a device that the hook did not find.
+ * Then the guest ends, before it has read much.
  */
 #include "config.h"
 
@@ -21,7 +20,6 @@
 #include "domain/documents.h"
 #include "domain/request.h"
 #include "lifecycle/lifecycle.h"
-#include "store/forbidden-paths.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/storage.h"
@@ -142,12 +140,9 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
     cleanup_failure struct failure *reason = NULL;
     cleanup_wire_facts struct wire_facts facts = {0};
     struct started started = {.lifecycle = lifecycle, .facts = &facts};
-    cleanup_close int rundir = -1;
+    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
     cleanup_close int seed = -1;
 
-    if (forbidden_paths_check(lifecycle->root, domain, failure) < 0)
-        return -1;
-    rundir = rundir_open(lifecycle->root, &reason);
     if (rundir >= 0) {
         wire_facts_read(&facts, domain);
         started.resumed = rundir_is_resumed(rundir, domain->uuid);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: there is no list of the elements that name files, since libvirt adds some
- * with each version. Each value with a slash is taken for a path: the kernel opens as much
- * of it as exists, and each directory above that is compared with ours by device and
- * inode. Values that are not paths lead nowhere.
+ * with each version. Each value with a slash is taken for a path, and so is each part of
+ * it, since QEMU takes some values for lists, and libvirt does not quote all of them. The
+ * kernel opens as much of the path as exists, and each directory above that is compared
+ * with ours by device and inode. Values that are not paths lead nowhere.
+ *
+ * A short value can cost the kernel a long way through links, so what is limited is the
+ * processor time. It includes the kernel's.
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -15,9 +20,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/xml.h"
@@ -29,106 +36,22 @@ static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
                                           VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR,
                                           VIRT_SEED_TRYDIR};
 #define NAME "/virt-seed"
-/* As the kernel (MAXSYMLINKS). */
-#define MAX_LINKS 40
+/* As a message says it that does not know which. */
+#define OURS "a directory of virt-seed's"
 
 struct scan {
     int root;
     struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
     char *seed, *report, *rehearsal;          /* the domain's own */
+    clock_t end;                              /* of clock(3) */
 };
 
 /* --- where a path leads ------------------------------------------------------------- */
 
-/* Return: whether a beginning of the path may be opened although the path cannot. */
-static bool
-may_be_cut(int error)
-{
-    return error == -ENOENT || error == -ENOTDIR || error == -ENAMETOOLONG ||
-           error == -EACCES;
-}
-
-/* Return: what follows in the path once ".." has left a directory that does not exist,
- * from what is after its name; NULL if the path does not leave it. */
-static const char *
-leave_missing(const char *rest)
-{
-    size_t depth = 1;
-
-    while (depth > 0 && *(rest += strspn(rest, "/"))) {
-        size_t length = strcspn(rest, "/");
-
-        if (length == 2 && strncmp(rest, "..", length) == 0)
-            depth--;
-        else if (length != 1 || *rest != '.')
-            depth++;
-        rest += length;
-    }
-    return depth == 0 ? rest : NULL;
-}
-
-/* The path does not begin with a slash, which could make it too long. */
+/* Sets our directory that the opened file is or is in. Return: 0, or -errno if the kernel
+ * does not tell the file's path. */
 static int
-open_below(int root, const char *path)
-{
-    return fs_open_in_root(root, *path ? path : "/");
-}
-
-/*
- * Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
- * relative path begins there. A link that leads nowhere yet, or where we may not look, is
- * followed by its text, and a directory that does not exist is left by "..", as if it
- * did: it may by the time of use, or in the directory where QEMU looks next. There may be
- * so many of both. `all` is false if more of the path may exist. Return: a descriptor
- * (O_PATH), or -errno; -ELOOP if there are more, if a link makes the path longer than we
- * can open, or if there is a link of /proc on the way, such as /proc/PID/cwd, or may be
- * once there is such a process.
- */
-static int
-open_beginning(int root, const char *path, int links, bool *all)
-{
-    cleanup_free char *beginning = xstrdup(path += strspn(path, "/"));
-    const int whole = open_below(root, beginning);
-    cleanup_close int fd = whole;
-    cleanup_free char *name = NULL;
-    cleanup_free char *other = NULL;
-    size_t length = strlen(beginning);
-    char target[PATH_MAX];
-    const char *rest;
-    struct statfs status;
-    ssize_t size;
-
-    *all = whole != -EACCES;
-    while (may_be_cut(fd) && length > 0) {
-        while (length > 0 && beginning[length - 1] == '/')
-            length--;
-        while (length > 0 && beginning[length - 1] != '/')
-            length--;
-        beginning[length] = '\0';
-        fd = open_below(root, beginning);
-    }
-    if (whole < 0 && fd >= 0 && fstatfs(fd, &status) == 0 &&
-        status.f_type == PROC_SUPER_MAGIC)
-        return -ELOOP;
-    if (whole >= 0 || fd < 0)
-        return steal_fd(fd);
-    path += length;
-    name = xstrndup(path, strcspn(path, "/"));
-    rest = path + strlen(name);
-    size = *name ? readlinkat(fd, name, target, sizeof(target) - 1) : -1;
-    target[size > 0 ? size : 0] = '\0';
-    if (size <= 0 && !(rest = leave_missing(rest)))
-        return steal_fd(fd);
-    other = xasprintf("%s%s%s", *target == '/' ? "" : beginning, target, rest);
-    return links == 0 || strlen(other) >= PATH_MAX
-               ? -ELOOP
-               : open_beginning(root, other, links - 1, all);
-}
-
-/* Return: our directory that the opened file is or is in, NULL if there is none; `known`
- * is false if the kernel does not tell the file's path. */
-static const char *
-find_above(const struct scan *scan, int fd, bool *known)
+find_above(const struct scan *scan, int fd, const char **directory)
 {
     char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
     struct stat status;
@@ -136,9 +59,8 @@ find_above(const struct scan *scan, int fd, bool *known)
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     length = readlink(link, path, sizeof(path) - 1);
-    *known = length > 0 && path[0] == '/';
-    if (!*known)
-        return NULL;
+    if (length <= 0 || path[0] != '/')
+        return -ESTALE;
     path[length] = '\0';
     /* The kernel's path has no links, so cutting it leads to each directory above. */
     for (char *end = path + length; end > path; end = strrchr(path, '/')) {
@@ -148,24 +70,81 @@ find_above(const struct scan *scan, int fd, bool *known)
         for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
             if (scan->own[i].st_ino == status.st_ino &&
                 scan->own[i].st_dev == status.st_dev)
-                return directories[i];
+                *directory = directories[i];
         }
     }
-    return NULL;
+    return 0;
+}
+
+/* Return: whether the path, or a beginning of it, is worth another try without its last
+ * component. On a network's file system, root may lack a permission that libvirt has as
+ * another user. */
+static bool
+is_missing(int error)
+{
+    return error == -ENOENT || error == -ENOTDIR || error == -ENAMETOOLONG ||
+           error == -EACCES;
+}
+
+/*
+ * Cuts the path to as much of it as exists, and sets our directory that this leads into.
+ * Return: 0 or -errno; -ELOOP if there is a link of /proc on the way, such as
+ * /proc/PID/cwd, or may be once there is such a process; -ETIME if there is no time left.
+ */
+static int
+follow(const struct scan *scan, char *path, const char **directory)
+{
+    cleanup_close int fd = -1;
+    const size_t length = strlen(path);
+    struct statfs status;
+    char *last;
+
+    for (;;) {
+        if (clock() > scan->end)
+            return -ETIME;
+        /* QEMU and virtlogd run in "/". */
+        fd = fs_open_in_root(scan->root, *path ? path : "/");
+        if (!is_missing(fd) || !*path)
+            break;
+        last = strrchr(path, '/');
+        *(last ? last : path) = '\0';
+    }
+    if (fd < 0)
+        return fd;
+    if (strlen(path) < length && fstatfs(fd, &status) == 0 &&
+        status.f_type == PROC_SUPER_MAGIC)
+        return -ELOOP;
+    return find_above(scan, fd, directory);
 }
 
 /* Return: whether a component of a path in the text has our directories' name. */
 static bool
 has_name(const char *text)
 {
-    for (const char *at = text; (at = strstr(at, NAME)); at++) {
-        char next = at[strlen(NAME)];
-
-        if (!((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
-              (next >= '0' && next <= '9') || next == '-' || next == '_' || next == '.'))
+    while ((text = strstr(text, NAME))) {
+        text += strlen(NAME);
+        if (!isalnum((unsigned char)*text) && (!*text || !strchr("-_.", *text)))
             return true;
     }
     return false;
+}
+
+/* Sets our directory that the path leads into, or would lead into. Return: as follow(). */
+static int
+find_directory(const struct scan *scan, const char *path, const char **directory)
+{
+    /* A slash at the beginning could make it too long. */
+    const char *relative = path + strspn(path, "/");
+    cleanup_free char *existing = xstrdup(relative);
+    const int error = follow(scan, existing, directory);
+    const char *missing = relative + strlen(existing);
+    const char *up = strstr(missing, "..");
+
+    /* What ".." leaves may exist when the path is opened, or in a directory where QEMU
+     * looks next. */
+    if (error == 0 && !*directory && up && has_name(up))
+        *directory = OURS;
+    return error;
 }
 
 /* --- the values of the document ----------------------------------------------------- */
@@ -208,74 +187,76 @@ device_of(const xmlNode *node)
     return node;
 }
 
+/* Fails because of what find_directory() has found. Does not quote arguments for QEMU
+ * itself, which may be secrets. */
+static int
+refuse(const xmlNode *node, const char *path, int error, const char *directory,
+       struct failure **failure)
+{
+    const xmlNode *device = node->ns ? node : device_of(node);
+    cleanup_free char *what =
+        node->ns ? xasprintf("<qemu:%s> names a path", (const char *)node->name)
+                 : xasprintf("<%s> names '%.512s'", (const char *)device->name, path);
+
+    if (error == -ETIME)
+        return failure_set(
+            failure, FAILURE_FORBIDDEN_PATH,
+            "it takes too long to find out where the paths in its XML lead\n"
+            "look for too many paths, or for long chains of symbolic links: "
+            "virsh edit");
+    if (error < 0)
+        return failure_set_errno(
+            failure, FAILURE_FORBIDDEN_PATH, error,
+            "%s, and nobody can tell where that leads\n"
+            "use the file's own path, without links of /proc, or remove the device: virsh "
+            "edit",
+            what);
+    return failure_set_at(
+        failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
+        "%s, which leads into %s, where a domain may use only its own seed, as a disk, and "
+        "its own report, for a channel\n"
+        "use another file, or remove the device: virsh edit",
+        what, directory);
+}
+
+static int
+check_path(const struct scan *scan, const xmlNode *node, const char *path,
+           struct failure **failure)
+{
+    const char *directory = NULL;
+    int error;
+
+    /* Nobody can open a longer path. */
+    if (!strchr(path, '/') || strlen(path) >= PATH_MAX)
+        return 0;
+    error = find_directory(scan, path, &directory);
+    return error < 0 || directory ? refuse(node, path, error, directory, failure) : 0;
+}
+
+/* Checks the value, and its parts: QEMU takes an initrd and an ACPI table as several files,
+ * and libvirt does not quote everything for other programs. */
 static int
 check_value(const struct scan *scan, const xmlNode *node, const char *value,
             struct failure **failure)
 {
-    const xmlNode *device = device_of(node);
-    const char *directory = NULL;
-    bool all = false, known = false;
-    int fd;
+    static const char separators[] = ",:= \"'";
+    cleanup_free char *parts = NULL;
+    char *rest = NULL;
 
     if (!strchr(value, '/') || is_own(scan, node, value))
         return 0;
-    /* Arguments for QEMU itself, which may contain several paths, or a secret. */
-    if ((node->ns || strncmp(value, "json:", 5) == 0 ||
-         strncmp(value, "file:", 5) == 0) &&
-        has_name(value))
-        return failure_set_at(failure, FAILURE_FORBIDDEN_PATH, xml_line(node),
-                              "<%s%s> names a directory of virt-seed's\n"
-                              "use another file, or remove the element: virsh edit",
-                              node->ns ? "qemu:" : "", (const char *)node->name);
-    /* Nobody can open a longer path. */
-    if (strlen(value) >= PATH_MAX)
+    /* Several programs read these, each with its own quotes. */
+    if ((node->ns || strncmp(value, "json:", 5) == 0) && has_name(value))
+        return refuse(node, value, 0, OURS, failure);
+    if (check_path(scan, node, value, failure) < 0)
+        return -1;
+    /* The kernel's command line is for the guest alone. */
+    if (!strpbrk(value, separators) || strcmp((const char *)node->name, "cmdline") == 0)
         return 0;
-    fd = open_beginning(scan->root, value, MAX_LINKS, &all);
-    if (fd == -ELOOP)
-        return failure_set_at(
-            failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
-            "<%s> names '%.512s', which goes through a link of /proc or a loop of links; a "
-            "process can make such a link lead elsewhere at any moment\n"
-            "use the file's own path, or remove the device: virsh edit",
-            (const char *)device->name, value);
-    if (fd >= 0) {
-        directory = find_above(scan, fd, &known);
-        close(fd);
-    }
-    /* If the kernel does not tell where all of it leads, the spelling counts, too. */
-    if (!directory && !(known && all) && has_name(value))
-        directory = "a directory of virt-seed's";
-    if (!directory)
-        return 0;
-    return failure_set_at(
-        failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
-        "<%s> names '%.512s', which leads into %s, where a domain may use only its own "
-        "seed, as a disk, and its own report, for a channel\n"
-        "use another file, or remove the device: virsh edit",
-        (const char *)device->name, value, directory);
-}
-
-/*
- * Checks what the value is a list of, if it has our directories' name in it: QEMU takes
- * an initrd and an ACPI table as several files, and libvirt does not quote everything for
- * other programs. What only the guest reads is not a list of the host's files.
- */
-static int
-check_list(const struct scan *scan, const xmlNode *node, const char *value,
-           struct failure **failure)
-{
-    static const char separators[] = ",:= ";
-    const char *name = (const char *)node->name;
-    cleanup_free char *list = NULL;
-    char *rest = NULL;
-
-    if (!strpbrk(value, separators) || !has_name(value) || strcmp(name, "cmdline") == 0 ||
-        strcmp(name, "entry") == 0)
-        return 0;
-    list = xstrdup(value);
-    for (char *item = strtok_r(list, separators, &rest); item;
-         item = strtok_r(NULL, separators, &rest)) {
-        if (check_value(scan, node, item, failure) < 0)
+    parts = xstrdup(value);
+    for (char *part = strtok_r(parts, separators, &rest); part;
+         part = strtok_r(NULL, separators, &rest)) {
+        if (check_path(scan, node, part, failure) < 0)
             return -1;
     }
     return 0;
@@ -290,11 +271,7 @@ check_text(const struct scan *scan, const xmlNode *node, const xmlNode *text,
     cleanup_free char *copy = value || !text->children ? NULL : xml_text(text);
 
     value = value ? value : copy;
-    if (!value)
-        return 0;
-    return check_value(scan, node, value, failure) < 0
-               ? -1
-               : check_list(scan, node, value, failure);
+    return value ? check_value(scan, node, value, failure) : 0;
 }
 
 static int
@@ -312,13 +289,10 @@ check_element(const struct scan *scan, const xmlNode *node, struct failure **fai
 static bool
 is_text(const xmlNode *child)
 {
-    static const char *const names[] = {"metadata", "title", "description"};
+    const char *name = (const char *)child->name;
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        if (!child->ns && strcmp((const char *)child->name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return !child->ns && (strcmp(name, "metadata") == 0 || strcmp(name, "title") == 0 ||
+                          strcmp(name, "description") == 0);
 }
 
 static void
@@ -334,10 +308,10 @@ bool
 forbidden_paths_have(int root, int fd)
 {
     struct scan scan = {.root = root};
-    bool known;
+    const char *directory = NULL;
 
     stat_own(&scan);
-    return find_above(&scan, fd, &known);
+    return find_above(&scan, fd, &directory) == 0 && directory;
 }
 
 int
@@ -347,7 +321,12 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
     cleanup_free char *report = wire_report_path(domain->uuid);
     cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, domain->uuid);
     struct scan scan = {
-        .root = root, .seed = seed, .report = report, .rehearsal = rehearsal};
+        .root = root,
+        .seed = seed,
+        .report = report,
+        .rehearsal = rehearsal,
+        .end = clock() + LIMIT_PATHS_MILLISECONDS * (CLOCKS_PER_SEC / 1000),
+    };
 
     stat_own(&scan);
     for (const xmlNode *child = xml_first_element(domain->root); child;

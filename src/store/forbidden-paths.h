@@ -16,11 +16,12 @@
  * of /proc, which another process can make lead there later. The domain may name its own
  * seed as the source of a disk and its own report as that of a channel, spelled as the
  * wiring does, and, in a rehearsal, the files of its own directory. <metadata>, <title> and
- * <description> are not looked at.
+ * <description> are not looked at. Fails, too, if it does not find out where a path leads,
+ * or if that takes more than LIMIT_PATHS_MILLISECONDS.
  *
- * Paths are resolved below `root`, so neither links nor ".." hide where they lead, or would
- * lead once it exists. Not found: a directory above ours, and what an argument for QEMU
- * itself leads to, if it does not have virt-seed's name in it.
+ * Paths are resolved below `root`, so neither links nor ".." hide where they lead. Not
+ * found: a link to what does not exist yet, a directory above ours, and what an argument
+ * for QEMU itself leads to, if it is not a path and does not have virt-seed's name in it.
  */
 int forbidden_paths_check(int root, const struct domain *domain,
                           struct failure **failure);

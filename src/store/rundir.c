@@ -46,36 +46,32 @@ seconds_since_boot(void)
 }
 
 int
-rundir_mark_resume(int rundir, const char *uuid, const char *domain,
-                   struct failure **failure)
+rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
-    cleanup_free char *mark = xasprintf("%lld %s\n", seconds_since_boot(), domain);
-    int error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
+    cleanup_free char *name = xasprintf(RESUME_PREFIX "%s", domain);
+    cleanup_free char *mark = xasprintf("%lld\n", seconds_since_boot());
+    const int error = strchr(domain, '/')
+                          ? -EINVAL
+                          : fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
 
     return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure)
                      : 0;
 }
 
 bool
-rundir_take_resume(int rundir, const char *uuid, const char *domain)
+rundir_take_resume(int rundir, const char *domain, const char *uuid)
 {
-    cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
+    cleanup_free char *name = xasprintf(RESUME_PREFIX "%s", domain);
     cleanup_free char *resumed = xasprintf("%s" RESUMED_SUFFIX, uuid);
-    cleanup_free char *end = xasprintf(" %s\n", domain);
     cleanup_buffer struct buffer text = {0};
-    cleanup_close int fd = fs_open_strictly_beneath(rundir, name, 0);
+    cleanup_close int fd =
+        strchr(domain, '/') ? -1 : fs_open_strictly_beneath(rundir, name, 0);
     long long age = -1;
-    char *rest;
 
-    if (fd >= 0 &&
-        fs_read_all(fd, strlen(end) + sizeof("9223372036854775807"), &text) == 0 &&
-        text.size > 0) {
-        age = seconds_since_boot() - strtoll(text.data, &rest, 10);
-        if (strcmp(rest, end) != 0)
-            age = -1;
-    }
-    if (age >= 0 && age <= LIMIT_RESUME_SECONDS &&
+    if (fd >= 0 && fs_read_all(fd, sizeof("9223372036854775807"), &text) == 0 &&
+        text.size > 0)
+        age = seconds_since_boot() - strtoll(text.data, NULL, 10);
+    if (age >= 0 && age < LIMIT_RESUME_SECONDS &&
         renameat(rundir, name, rundir, resumed) == 0)
         return true;
     if (fd != -ENOENT)
@@ -124,8 +120,7 @@ remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
         const char *suffix = entry->d_name + strlen(uuid);
 
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0 ||
-            (!marks &&
-             (strcmp(suffix, RESUME_SUFFIX) == 0 || strcmp(suffix, RESUMED_SUFFIX) == 0)))
+            (!marks && strcmp(suffix, RESUMED_SUFFIX) == 0))
             continue;
         if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
             error = errno;

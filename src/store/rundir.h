@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run-time directory, /run/libvirt/virt-seed: the seeds of running domains. Every
- * name in it except "imds" (imds-tree.h) begins with a domain's UUID (base/names.h), and
- * is removed when the domain is released.
+ * The run-time directory, /run/libvirt/virt-seed: the seeds of running domains. Each name
+ * in it begins with a domain's UUID (base/names.h), and is removed when the domain is
+ * released; but "imds" (imds-tree.h), and RESUME_PREFIX with a domain's name.
  */
 #pragma once
 
@@ -18,20 +18,16 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
-/*
- * Notes that the next start of the domain with that name and UUID resumes a guest. The name
- * is libvirt's own: at restore, the XML is the caller's, before libvirt compares it with the
- * saved one, and may have another domain's UUID.
- */
-int rundir_mark_resume(int rundir, const char *uuid, const char *domain,
-                       struct failure **failure);
+/* Notes that the next start of the domain with that name resumes a guest. Fails if it has a
+ * slash or is too long for a file's name. */
+int rundir_mark_resume(int rundir, const char *domain, struct failure **failure);
 
 /*
  * Return: whether the start that begins now resumes a guest; then turns the mark into
- * that of a resumed guest. A mark older than a minute, or made under another name, does not
- * count. If the start is a cold boot, removes what an earlier one left.
+ * that of a resumed guest with that UUID. A mark counts once, and for LIMIT_RESUME_SECONDS.
+ * If the start is a cold boot, removes what an earlier one left.
  */
-bool rundir_take_resume(int rundir, const char *uuid, const char *domain);
+bool rundir_take_resume(int rundir, const char *domain, const char *uuid);
 
 /* Return: whether the last start resumed the guest. */
 bool rundir_is_resumed(int rundir, const char *uuid);
@@ -43,7 +39,7 @@ bool rundir_is_resumed(int rundir, const char *uuid);
 int rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool report,
                             struct failure **failure);
 
-/* Removes all of the domain's files, the shim's order included, except the marks that a
+/* Removes all of the domain's files, the shim's order included, except the mark that a
  * resumed start leaves. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 

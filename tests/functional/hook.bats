@@ -85,7 +85,7 @@ libraries_of() {
 }
 
 @test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
-    for operation in prepare release restore migrate; do
+    for operation in prepare start release restore migrate; do
         rm -f arguments xml
         run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <ours.xml
         [[ $output = 'virt-seed: error: a stand-in' ]]
@@ -254,7 +254,7 @@ libraries_of() {
 @test "the hook does nothing at operations that do not concern it, whatever the domain" {
     local operation
 
-    for operation in start stopped reconnect attach no-such-operation ''; do
+    for operation in stopped reconnect attach no-such-operation ''; do
         hook_does_nothing web1 "$operation" begin - <ours.xml
     done
 }
@@ -263,7 +263,7 @@ libraries_of() {
     # Nobody ever writes into the pipe, so reading from it would wait forever.
     mkfifo pipe
     exec 9<>pipe
-    for operation in start stopped reconnect attach; do
+    for operation in stopped reconnect attach; do
         run -0 timeout 10 bin/virt-seed-hook web1 "$operation" begin - <&9
     done
     exec 9>&-

@@ -494,7 +494,7 @@ END
     }
     begin() {
         an_old_seed
-        touch "$seeds/$uuid.iso.new.01234567" "$seeds/$uuid.resume"
+        touch "$seeds/$uuid.iso.new.01234567" "$seeds/$uuid.resumed"
     }
     while read -r calls error; do
         each_fault "$calls" "$error" wired.xml

@@ -26,7 +26,7 @@ teardown() {
     # shellcheck disable=SC2016  # for the shell in the lab
     lab_run sh -c '[ ! -e /run/flood.pid ] || { kill "$(cat /run/flood.pid)" || :; rm /run/flood.pid; }'
     lab_reset
-    lab_run sh -c "rm -rf /etc/virt-seed/* $seeds/* /etc/libvirt/hooks/qemu.d/60-* $images/*link"
+    lab_run sh -c "rm -rf /etc/virt-seed/* $seeds/* /etc/libvirt/hooks/qemu.d/60-* $images/*link $images/l[0-9]*"
 }
 
 # refused PATTERN...: the domain evil is refused, for each of the reasons.
@@ -97,7 +97,7 @@ disk() {
     refused "<sysinfo> names '$seed'"
     define_evil "s|</domain>|<qemu:commandline xmlns:qemu='$qemu'>\\
         <qemu:arg value='-drive'/><qemu:arg value='if=none,id=x,file=$seed'/></qemu:commandline>&|"
-    refused '<qemu:arg> names a directory'
+    refused '<qemu:arg> names a path'
 }
 
 @test "refuses a disk with another's seed, however its path is spelled" {
@@ -172,19 +172,85 @@ add_hook() {
     lab_virsh start victim
 }
 
-@test "ends a guest whose disk's image has another's seed as its backing file" {
-    local image=$LAB_DIR/root$images/evil.qcow2
+# define_leak [SCRIPT]: the domain evil prints its second disk on its console, an image that names the victim's
+# seed as its backing file. The XML is edited by sed's SCRIPT.
+define_leak() {
+    local root=$LAB_DIR/root$images
+
+    as --32 -o "$BATS_TEST_TMPDIR/leak.o" "$BATS_TEST_DIRNAME/leak.S"
+    ld -m elf_i386 --Ttext=0x7c00 --oformat binary -o "$root/leak.raw" "$BATS_TEST_TMPDIR/leak.o"
+    truncate -s 1M "$root/leak.raw"
+    qemu-img create -q -f qcow2 -u -b "$seed" -F raw "$root/evil.qcow2" 1M
+    rm -f "$root/console"
+    os="<boot dev='hd'/>" machine=pc console=$images/console devices="
+        <disk type='file'><source file='$images/leak.raw'/><target dev='hda' bus='ide'/></disk>
+        <disk type='file'><driver name='qemu' type='qcow2'/><source file='$images/evil.qcow2'/>
+        <target dev='hdb' bus='ide'/></disk>" define_evil "$@"
+}
+
+# nothing_leaked: the guest has not said what is in the victim's seed.
+nothing_leaked() {
+    local console=$LAB_DIR/root$images/console
+
+    [[ ! -s $console ]] || { strings "$console" | head >&2; return 1; }
+}
+
+@test "a guest whose disk's image has another's seed as its backing file never runs" {
+    local number
 
     lab_virsh start victim
-    qemu-img create -q -f qcow2 -u -b "$seed" -F raw "$image" 1M
-    devices="<disk type='file'><driver name='qemu' type='qcow2'/><source file='$images/evil.qcow2'/>
-        <target dev='vda' bus='virtio'/></disk>" define_evil
-    run ! lab_virsh start evil
-    [[ $output = *'virt-seed: error: the guest was ended'* ]]
-    run -0 lab_virsh domstate evil
-    [[ $output = 'shut off'* ]]
+    for number in {1..5}; do
+        define_leak
+        refused "<disk> names '$seed'"
+        nothing_leaked
+    done
     run -0 lab_virsh domstate victim
     [[ $output = running* ]]
+}
+
+@test "neither does one whose XML is too large to be looked at" {
+    lab_virsh start victim
+    printf '<description>%s</description>' "$(printf '"%.0s' {1..3000000})" >"$BATS_TEST_TMPDIR/description"
+    define_leak "/<metadata>/{
+        r $BATS_TEST_TMPDIR/description
+        N
+        }"
+    run ! lab_virsh start evil
+    [[ $output = *'virt-seed: error: '*'File too large'* ]]
+    # What it would say comes within a second.
+    sleep 3
+    nothing_leaked
+}
+
+@test "refuses paths that nobody can follow in time, and a link in a list" {
+    local number target sum
+
+    sum=$(lab_run sha256sum /etc/virt-seed/secrets/victim/allow)
+    target=$(printf './%.0s' {1..2000})
+    for ((number = 0; number < 38; number++)); do
+        lab_run ln -s "${target}l$((number + 1))" "$images/l$number"
+    done
+    {
+        echo "<sysinfo type='smbios'><oemStrings>"
+        yes "<entry>$images/l0$(printf '/x%.0s' {1..1900})</entry>" | head -n 150
+        echo "</oemStrings></sysinfo>"
+    } >"$BATS_TEST_TMPDIR/strings"
+    console=/etc/virt-seed/secrets/victim/allow define_evil "/<features>/{
+        r $BATS_TEST_TMPDIR/strings
+        N
+        }"
+    SECONDS=0
+    run ! lab_virsh start evil
+    [[ $output = *'virt-seed: error: '*'virt-seed: hint: '* ]]
+    lab_virsh undefine evil
+    [[ $(lab_run sha256sum /etc/virt-seed/secrets/victim/allow) = "$sum" ]]
+
+    lab_run ln -s "$seeds" $images/link
+    os="<kernel>$images/x</kernel><initrd>$images/x,$images/link/$victim.iso</initrd>" \
+        console=/srv/virt-seed/log define_evil
+    refused "names '$images/link/$victim.iso', which leads into $seeds"
+    extra="<sysinfo type='fwcfg'><entry name='opt/x'>,file=$seed</entry></sysinfo>" define_evil
+    refused "<sysinfo> names '$seed'"
 }
 
 # attach_channel PATH: to the running domain evil.

@@ -39,6 +39,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/hosts.bash \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
+	%D%/leak.S \
 	%D%/reader.S \
 	%D%/report.bash \
 	%D%/update.bash \

@@ -85,7 +85,7 @@ seed_sum() {
     [[ $output = running* ]]
     run -0 on_source lab_run find "$seeds" -mindepth 1
     [[ $output = "" ]]
-    run ! on_destination lab_run test -e "$seeds/$web1.resume"
+    run ! on_destination lab_run test -e "$seeds/resume:web1"
 }
 
 @test "a destination without the secret refuses, and the guest stays where it is" {

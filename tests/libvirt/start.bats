@@ -182,7 +182,7 @@ assert_refused() {
 
     lab_virsh start web1
     [[ $(seed_sum $web1) = "$before" ]]
-    run ! lab_run test -e "$seeds/$web1.resume"
+    run ! lab_run test -e "$seeds/resume:web1"
 }
 
 @test "save and restore restore the same seed, byte for byte" {
@@ -206,6 +206,22 @@ assert_refused() {
 
     lab_virsh start web1
     lab_virsh destroy web1
+    assert_refused web1 "not wired" "virsh start web1"
+}
+
+@test "after a restore that failed, an unwired domain is refused again within seconds" {
+    local file=$LAB_DIR/web1.save
+
+    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    metadata=$(request) domain_define web1 $web1
+    lab_virsh start web1
+    lab_virsh save web1 "$file"
+    lab_run rm /etc/virt-seed/virt-seed.conf
+    # libvirt compares the XML after it has called the hook.
+    lab_virsh save-image-dumpxml "$file" | sed "s|type='pty'|type='null'|; s|>32768<|>65536<|" >"$BATS_TEST_TMPDIR/other.xml"
+    run ! lab_virsh restore "$file" --xml "$BATS_TEST_TMPDIR/other.xml"
+    [[ $output != *virt-seed* ]]
+    sleep 11
     assert_refused web1 "not wired" "virsh start web1"
 }
 

@@ -102,11 +102,11 @@ refuses_a_directory_that_belongs_to_another(void **state)
 /* --- the mark of a resumed start -------------------------------------------------- */
 
 static void
-mark(int rundir, const char *uuid)
+mark(int rundir)
 {
     struct failure *failure = NULL;
 
-    rundir_mark_resume(rundir, uuid, "web1", &failure);
+    rundir_mark_resume(rundir, "web1", &failure);
     assert_no_failure(failure);
 }
 
@@ -115,13 +115,15 @@ takes_the_mark_once(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
 
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
-    mark(rundir, UNIT_UUID);
-    mark(rundir, UNIT_UUID);
-    assert_false(rundir_take_resume(rundir, UNIT_OTHER_UUID, "web1"));
-    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
+    mark(rundir);
+    mark(rundir);
+    assert_false(rundir_take_resume(rundir, "web", UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, "web1\n", UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, "", UNIT_UUID));
+    assert_true(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_int_equal(unit_count_entries(rundir), 1);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
@@ -131,13 +133,13 @@ knows_later_that_the_guest_was_resumed(void **state)
     cleanup_close int rundir = open_rundir(state);
 
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
-    mark(rundir, UNIT_UUID);
+    mark(rundir);
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
-    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    assert_true(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_true(rundir_is_resumed(rundir, UNIT_UUID));
     assert_false(rundir_is_resumed(rundir, UNIT_OTHER_UUID));
     /* A cold boot follows, without a release. */
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_false(rundir_is_resumed(rundir, UNIT_UUID));
 }
 
@@ -145,39 +147,60 @@ knows_later_that_the_guest_was_resumed(void **state)
 static void
 age(int rundir, long long seconds)
 {
-    cleanup_buffer struct buffer content = unit_read_file(rundir, UNIT_UUID ".resume");
+    cleanup_buffer struct buffer content = unit_read_file(rundir, "resume:web1");
     cleanup_free char *text =
-        xasprintf("%lld web1\n", strtoll(content.data, NULL, 10) - seconds);
+        xasprintf("%lld\n", strtoll(content.data, NULL, 10) - seconds);
 
-    assert_int_equal(unlinkat(rundir, UNIT_UUID ".resume", 0), 0);
-    unit_make_file(rundir, UNIT_UUID ".resume", 0600, text);
+    assert_int_equal(unlinkat(rundir, "resume:web1", 0), 0);
+    unit_make_file(rundir, "resume:web1", 0600, text);
 }
 
 static void
-forgets_a_mark_after_a_minute(void **state)
+forgets_a_mark_after_ten_seconds(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
 
-    mark(rundir, UNIT_UUID);
-    age(rundir, 50);
-    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
-    mark(rundir, UNIT_UUID);
-    age(rundir, 62);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    mark(rundir);
+    age(rundir, 8);
+    assert_true(rundir_take_resume(rundir, "web1", UNIT_UUID));
+    mark(rundir);
+    age(rundir, 10);
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
 static void
-takes_no_mark_of_another_name(void **state)
+assert_not_marked(int rundir, const char *domain)
 {
-    static const char *const names[] = {"web", "web11", "web1 ", "Web1", "", "web1\n"};
+    struct failure *failure = NULL;
+
+    assert_int_equal(rundir_mark_resume(rundir, domain, &failure), -1);
+    assert_failure(&failure, FAILURE_RUNDIR);
+    assert_false(rundir_take_resume(rundir, domain, UNIT_UUID));
+}
+
+/* libvirt allows every name but one with a slash or a newline. */
+static void
+marks_names_with_odd_bytes_but_none_that_is_no_file_name(void **state)
+{
+    static const char *const names[] = {"-rf *", "..", "a b:c\t", "\xc3\xa4\xff",
+                                        "resume:"};
     cleanup_close int rundir = open_rundir(state);
+    cleanup_free char *long_name = xcalloc(251, 1);
+    struct failure *failure = NULL;
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        mark(rundir, UNIT_UUID);
-        assert_false(rundir_take_resume(rundir, UNIT_UUID, names[i]));
-        assert_int_equal(unit_count_entries(rundir), 0);
+        rundir_mark_resume(rundir, names[i], &failure);
+        assert_no_failure(failure);
+        assert_true(rundir_take_resume(rundir, names[i], UNIT_UUID));
     }
+    assert_int_equal(unit_count_entries(rundir), 1);
+    memset(long_name, 'x', 250);
+    unit_make_directory(rundir, "resume:a", 0755);
+    assert_not_marked(rundir, long_name);
+    assert_not_marked(rundir, "a/b");
+    assert_not_marked(rundir, "a/../b");
+    assert_int_equal(unit_count_entries(rundir), 1);
 }
 
 /* The times of files are those of the host's clock. */
@@ -190,9 +213,9 @@ does_not_ask_a_clock_that_is_set(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
         const struct timespec of_file[2] = {{.tv_sec = times[i]}, {.tv_sec = times[i]}};
 
-        mark(rundir, UNIT_UUID);
-        assert_int_equal(utimensat(rundir, UNIT_UUID ".resume", of_file, 0), 0);
-        assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+        mark(rundir);
+        assert_int_equal(utimensat(rundir, "resume:web1", of_file, 0), 0);
+        assert_true(rundir_take_resume(rundir, "web1", UNIT_UUID));
     }
 }
 
@@ -201,11 +224,11 @@ believes_no_mark_that_says_nothing_or_is_of_the_future(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
 
-    mark(rundir, UNIT_UUID);
+    mark(rundir);
     age(rundir, -3600);
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
-    unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
+    unit_make_file(rundir, "resume:web1", 0600, "");
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
@@ -216,11 +239,11 @@ follows_no_link_for_a_mark(void **state)
     cleanup_buffer struct buffer content = {0};
 
     unit_make_file(unit_directory(state), "victim", 0600, "kept");
-    unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
-    assert_false(rundir_take_resume(rundir, UNIT_UUID, "web1"));
-    unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
-    mark(rundir, UNIT_UUID);
-    assert_true(rundir_take_resume(rundir, UNIT_UUID, "web1"));
+    unit_make_link(rundir, "resume:web1", "../../../victim");
+    assert_false(rundir_take_resume(rundir, "web1", UNIT_UUID));
+    unit_make_link(rundir, "resume:web1", "../../../victim");
+    mark(rundir);
+    assert_true(rundir_take_resume(rundir, "web1", UNIT_UUID));
     content = unit_read_file(unit_directory(state), "victim");
     unit_assert_content(&content, "kept");
 }
@@ -313,7 +336,7 @@ removes_what_is_the_domains_alone(void **state)
 
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
     unit_make_file(rundir, UNIT_UUID ".iso.new.0a1b2c3d", 0600, "");
-    unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
+    unit_make_file(rundir, UNIT_UUID ".resumed", 0600, "");
     write_order(rundir, "", false);
     unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
     unit_make_file(rundir, "README", 0600, "");
@@ -360,8 +383,8 @@ main(void)
         unit_test_in_directory(refuses_a_directory_that_belongs_to_another),
         unit_test_in_directory(takes_the_mark_once),
         unit_test_in_directory(knows_later_that_the_guest_was_resumed),
-        unit_test_in_directory(takes_no_mark_of_another_name),
-        unit_test_in_directory(forgets_a_mark_after_a_minute),
+        unit_test_in_directory(marks_names_with_odd_bytes_but_none_that_is_no_file_name),
+        unit_test_in_directory(forgets_a_mark_after_ten_seconds),
         unit_test_in_directory(does_not_ask_a_clock_that_is_set),
         unit_test_in_directory(believes_no_mark_that_says_nothing_or_is_of_the_future),
         unit_test_in_directory(follows_no_link_for_a_mark),
