@@ -62,8 +62,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/target.c \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
-	%D%/domain/xml-source.c \
-	%D%/domain/xml-source.h \
+	%D%/domain/xml-format.c \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)

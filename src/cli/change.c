@@ -12,7 +12,6 @@
 #include "cli/change.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "domain/xml-source.h"
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/configuration.h"
@@ -126,14 +125,11 @@ define(struct definition *definition, struct failure **failure)
     cleanup_domain struct domain written = {0};
     cleanup_free char *text = NULL;
     cleanup_free char *now = NULL;
-    size_t size;
 
     if (domain_read(&written, definition->doc, failure) < 0)
         return -1;
     text = definition->request_alone ? request_format(request_find(&written))
-                                     : xml_format(definition->doc, &size, failure);
-    if (!text)
-        return -1;
+                                     : xml_format(definition->doc);
     now = virDomainGetXMLDesc(definition->libvirt,
                               VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
@@ -240,13 +236,9 @@ definition_commit(struct definition *definition, const struct context *context,
     if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
         return -1;
     if (!to_libvirt && !options->dry_run) {
-        size_t size;
-        cleanup_free char *text =
-            xml_source_edit(definition->text, definition->doc, &size);
+        cleanup_free char *text = xml_format(definition->doc);
 
-        if (!text)
-            text = xml_format(definition->doc, &size, failure);
-        if (!text || output_write(path, text, size, failure) < 0)
+        if (output_write(path, text, strlen(text), failure) < 0)
             return -1;
     }
     if (options->json) {

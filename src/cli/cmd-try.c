@@ -335,12 +335,9 @@ start(struct trial *trial, struct failure **failure)
 {
     pthread_t thread;
     struct waited *waited;
-    size_t size;
     int error;
 
-    trial->text = xml_format(trial->definition.doc, &size, failure);
-    if (!trial->text)
-        return -1;
+    trial->text = xml_format(trial->definition.doc);
     if (rehearsal_files_begin_start(&trial->rehearsal, failure) < 0)
         return -1;
     error = pthread_create(&thread, NULL, run_start, trial);

@@ -13,7 +13,6 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "domain/xml-source.h"
 #include "domain/xml.h"
 #include "import/import.h"
 #include "store/configuration.h"
@@ -29,7 +28,7 @@ static int
 read_stream(struct definition *definition, const struct context *context,
             const char *origin, struct failure **failure)
 {
-    const size_t length = xml_source_next(definition->text);
+    const size_t length = xml_first_domain(definition->text);
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *rest = xstrdup(definition->text + length);
     cleanup_xml xmlDoc *doc = xml_parse(definition->text, length, origin, &ignored);
@@ -77,7 +76,6 @@ load_file(struct definition *definition, const struct context *context,
     if (!definition->doc &&
         (!definition->text || read_stream(definition, context, origin, failure) < 0))
         return -1;
-    xml_source_mark(definition->doc);
     return domain_read(&definition->domain, definition->doc, failure) < 0
                ? failure_prefix(failure, "%s", origin)
                : 0;
@@ -116,10 +114,8 @@ read_libvirt(struct definition *definition, bool change, struct failure **failur
     result = read_xml(definition->libvirt,
                       VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
                       &text, &definition->doc, &definition->domain, failure);
-    if (change && result == 0) {
-        xml_source_mark(definition->doc);
+    if (change && result == 0)
         definition->text = steal(text);
-    }
     return result;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <libxml/parser.h>
-#include <libxml/xmlsave.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -65,6 +64,18 @@ source_read(void *context, char *buffer, int length)
     return (int)count;
 }
 
+/* libxml2 drops the line ends after the root element; virsh dumpxml writes two. */
+static void
+keep_last_lines(xmlDoc *doc, const char *data, size_t size)
+{
+    size_t start = size;
+
+    while (data[start - 1] == '\n')
+        start--;
+    xmlAddChild((xmlNode *)doc,
+                xmlNewDocTextLen(doc, BAD_CAST data + start, (int)(size - start)));
+}
+
 xmlDoc *
 xml_parse(const char *data, size_t size, const char *origin, struct failure **failure)
 {
@@ -111,53 +122,17 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
                     origin);
         return NULL;
     }
+    keep_last_lines(doc, data, size);
     return steal(doc);
 }
 
-/* libxml2 2.9 does not escape the values of xmlns attributes (xmlNsDumpOutput). */
-static int
-check_namespaces(const xmlNode *node, struct failure **failure)
+size_t
+xml_first_domain(const char *text)
 {
-    for (; node; node = node->next) {
-        if (node->type != XML_ELEMENT_NODE)
-            continue;
-        for (const xmlNs *ns = node->nsDef; ns; ns = ns->next) {
-            if (!ns->href || !strpbrk((const char *)ns->href, "&<\t\r\n"))
-                continue;
-            return failure_set_at(
-                failure, FAILURE_XML, xml_line(node),
-                "<%s> declares a namespace with '&', '<' or white space "
-                "in its name\n"
-                "rename the namespace",
-                node->name);
-        }
-        if (check_namespaces(node->children, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
+    static const char end_tag[] = "</domain>";
+    const char *end = strstr(text, end_tag);
 
-char *
-xml_format(xmlDoc *doc, size_t *size, struct failure **failure)
-{
-    /* libxml2's -1: there was no declaration. */
-    const int options = doc->encoding || doc->standalone != -1 ? 0 : XML_SAVE_NO_DECL;
-    xmlBuffer *buffer;
-    xmlSaveCtxt *save;
-    char *text;
-
-    if (check_namespaces(xmlDocGetRootElement(doc), failure) < 0)
-        return NULL;
-    buffer = xmlBufferCreate();
-    if (!buffer)
-        abort();
-    save = xmlSaveToBuffer(buffer, "UTF-8", options);
-    if (!save || xmlSaveDoc(save, doc) < 0 || xmlSaveClose(save) < 0)
-        abort();
-    *size = (size_t)xmlBufferLength(buffer);
-    text = xstrndup((const char *)xmlBufferContent(buffer), *size);
-    xmlBufferFree(buffer);
-    return text;
+    return end ? (size_t)(end - text) + strlen(end_tag) : strlen(text);
 }
 
 char *

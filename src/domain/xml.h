@@ -24,11 +24,17 @@ xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
                   struct failure **failure);
 
 /*
- * Return: the document as UTF-8 text, with a declaration if it had one, owned by the
- * caller (free); NULL if a namespace's name has a character that libxml2 would write
- * unescaped, which would make the text unreadable.
+ * Return: the length of the first domain in the text, which virt-install --print-xml may
+ * write two of, or of the text. What is not well-formed is for xml_parse() to report.
  */
-char *xml_format(xmlDoc *doc, size_t *size, struct failure **failure);
+size_t xml_first_domain(const char *text);
+
+/*
+ * Return: the document as UTF-8 text, in the form of virsh dumpxml, with a declaration if
+ * it had one; owned by the caller (free). What virsh dumpxml printed is the same again;
+ * anything else keeps its meaning, comments, and the white space between elements.
+ */
+char *xml_format(const xmlDoc *doc);
 
 /* Return: the node, without a declaration, as UTF-8 text, owned by the caller (free).
  * `indent` is for a tree that has no white space of its own. */

@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
-#include "domain/xml-source.h"
 #include "domain/xml.h"
 #include "image/image.h"
 #include "import/import.h"
@@ -340,7 +339,7 @@ import_is_seed(const char *data, size_t size)
 
     if (memchr(data, '\0', size))
         return true;
-    doc = xml_parse(data, xml_source_next(data), "", &ignored);
+    doc = xml_parse(data, xml_first_domain(data), "", &ignored);
     return doc && domain_read(&domain, doc, &ignored) == 0 && !payload_find(&domain);
 }
 
@@ -349,7 +348,7 @@ static int
 read_domain(struct import *import, const char *data, struct failure **failure)
 {
     cleanup_xml xmlDoc *doc =
-        xml_parse(data, xml_source_next(data), "the first document", failure);
+        xml_parse(data, xml_first_domain(data), "the first document", failure);
     cleanup_domain struct domain domain = {0};
     cleanup_free char *path = NULL;
 

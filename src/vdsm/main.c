@@ -283,8 +283,8 @@ run(struct failure **failure)
     const struct buffer *given = &exchange.text;
     cleanup_domain struct domain domain = {0};
     cleanup_xml xmlDoc *doc = NULL;
-    cleanup_free char *text = NULL;
-    size_t size;
+    cleanup_free char *before = NULL;
+    cleanup_free char *after = NULL;
 
     if (property && !*property)
         property = NULL;
@@ -298,14 +298,13 @@ run(struct failure **failure)
     doc = xml_parse(given->data, given->size, exchange.path, failure);
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
+    before = xml_format(doc);
     if (wire(&domain, property, failure) < 0)
         return failure_prefix(failure, "VM '%s'", domain.name);
-    text = xml_format(doc, &size, failure);
-    if (!text)
-        return -1;
-    if (size == given->size && memcmp(text, given->data, size) == 0)
+    after = xml_format(doc);
+    if (strcmp(before, after) == 0)
         return 0;
-    return exchange_replace(&exchange, text, failure);
+    return exchange_replace(&exchange, after, failure);
 }
 
 int
