@@ -139,7 +139,7 @@ add_uuid(struct domain *domain, struct wiring *wiring)
     if (!node)
         node = xml_add_after(xml_child(domain->root, "name"), "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);
-    wiring_note(wiring, "UUID given");
+    wiring_note(wiring, "UUID generated");
 }
 
 int
