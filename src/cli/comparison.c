@@ -65,7 +65,7 @@ read_claim(struct comparison *comparison, const struct context *context)
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *ignored = NULL;
     struct guest_claim *claim = &comparison->record.result.claim;
-    const char *said = comparison->record.result.time;
+    const char *claimed = comparison->record.result.time;
     cleanup_free char *reported = NULL;
     time_t written = 0;
 
@@ -74,16 +74,16 @@ read_claim(struct comparison *comparison, const struct context *context)
                     &written, &ignored) == 0 &&
         report.claim.instance_id) {
         claim = &report.claim;
-        said = reported = record_time(written);
+        claimed = reported = record_time(written);
     }
     comparison->claim = *claim;
     *claim = (struct guest_claim){0};
-    comparison->last =
-        comparison->record.boot.time
-            ? consumption_find_read(&comparison->record, &comparison->claim, said)
-            : &comparison->current_boot;
+    comparison->last = &comparison->current_boot;
+    if (comparison->record.boot.time)
+        comparison->last =
+            consumption_find_read(&comparison->record, &comparison->claim, claimed);
     comparison->consumption = consumption_find(&comparison->record, &comparison->claim,
-                                               said, &comparison->reason);
+                                               claimed, &comparison->reason);
 }
 
 /* --- secrets ------------------------------------------------------------------------ */

@@ -114,7 +114,7 @@ record_replacement(const struct replacement *replacement)
         return;
     update.time = record_time(time(NULL));
     record_boot_add_seed(&update, storage, &seed);
-    record_add_update(&record, &update);
+    record_set_update(&record, &update);
     record_write(replacement->root, uuid, &record, &ignored);
 }
 

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: what was delivered last is the update of the boot's seed, or else that seed.
+ * The states follow from the guest's last claim, and the first that holds is it:
+ *
+ *   no boot is recorded, or the guest claims nothing       NONE, UNKNOWN
+ *   it read another seed than the last, and keeps it       OLDER
+ *   it claimed that before the update, or it has read      OLDER, until it is rebooted
+ *     what the update has replaced
+ *   it read another seed than the last                     DIFFERENT
+ *   the first boot of its instance applied another one     OLDER, until it is a new instance
+ *   ... claims nothing / applied the last one              READ, APPLIED
+ */
 #include "config.h"
 
 #include <stdlib.h>
@@ -36,6 +48,20 @@ consumption_pack(enum consumption consumption, const char *reason,
                      claim->failed_module, "log", claim->failed_log);
 }
 
+/* Return: the digest of what cloud-init keeps of a document that it got, or NULL if that is
+ * another form than the document itself, and not known. */
+static const char *
+find_kept(const struct record_document *delivered, const struct layout_document *known)
+{
+    const bool has_other_form = known->role == LAYOUT_VENDOR_DATA_JSON ||
+                                known->role == LAYOUT_NETWORK_CONFIG ||
+                                known->role == LAYOUT_NETWORK_DATA_JSON;
+
+    if (delivered->kept)
+        return delivered->kept;
+    return has_other_form ? NULL : delivered->digest;
+}
+
 /* Return: whether the digest is of what cloud-init should have kept of the boot's document,
  * or one of both is not known. */
 static bool
@@ -50,20 +76,17 @@ may_be_same(const struct record_boot *boot, char *const *digests,
     const struct datasource *datasource =
         boot->datasource ? datasource_find(boot->datasource) : NULL;
     const struct layout *layout = datasource ? layout_find(datasource->label) : NULL;
-    const struct layout_document *kept =
+    const struct layout_document *known =
         layout ? layout_find_role(layout, roles[document][0], roles[document][1]) : NULL;
-    const struct record_document *found =
-        kept ? record_find_document(boot, kept->path) : NULL;
-    cleanup_free char *nothing = found ? NULL : digest_make(&(struct buffer){0});
-    const char *expected = nothing;
+    const struct record_document *delivered =
+        known ? record_find_document(boot, known->path) : NULL;
+    cleanup_free char *nothing = digest_make(&(struct buffer){0});
+    const char *expected = delivered ? find_kept(delivered, known) : nothing;
 
-    if (!kept || !digests[document])
+    /* Without a network-config, cloud-init writes its own. */
+    if (!delivered && document == KEPT_NETWORK_CONFIG)
         return true;
-    if (found)
-        expected = found->kept ? found->kept : found->digest;
-    /* Of these, cloud-init keeps another form than the document itself. */
-    if (!(found && found->kept) && (document == KEPT_NETWORK_CONFIG ||
-                                    (found && kept->role == LAYOUT_VENDOR_DATA_JSON)))
+    if (!known || !expected || !digests[document])
         return true;
     return strcmp(expected, digests[document]) == 0;
 }
@@ -84,40 +107,54 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
-/* Return: whether it was said before the delivery. */
+/* Return: whether the guest claimed it before the update, and so of another seed. */
 static bool
-is_earlier(const char *said, const struct record_boot *delivery)
+is_claimed_before(const struct record_boot *update, const char *claimed)
 {
-    return said && strcmp(said, delivery->time) < 0;
+    return update->time && claimed && strcmp(claimed, update->time) < 0;
 }
 
 const struct record_boot *
 consumption_find_read(const struct record *record, const struct guest_claim *claim,
-                      const char *said)
+                      const char *claimed)
 {
-    if (!claim->instance_id || !find_difference(&record->boot, claim))
+    const struct record_boot *update = &record->update;
+
+    if (!update->time || !claim->instance_id || is_claimed_before(update, claimed))
         return &record->boot;
-    if (record->update.time && !is_earlier(said, &record->update) &&
-        !find_difference(&record->update, claim))
-        return &record->update;
-    for (size_t i = 0; i < record->earlier_count; i++) {
-        if (!is_earlier(said, &record->earlier[i]) &&
-            !find_difference(&record->earlier[i], claim))
-            return &record->earlier[i];
-    }
-    return &record->boot;
+    if (!find_difference(&record->boot, claim) || find_difference(update, claim))
+        return &record->boot;
+    return update;
+}
+
+/* `difference` is that of what the guest read from the update. */
+static bool
+needs_reboot(const struct record *record, const struct guest_claim *claim,
+             const char *claimed, const char *difference)
+{
+    const struct record_boot *update = &record->update;
+
+    if (!update->time)
+        return false;
+    if (is_claimed_before(update, claimed))
+        /* The update may have put the boot's seed back. */
+        return difference || !record_boot_is_same(update, &record->boot);
+    return difference && !find_difference(&record->boot, claim);
+}
+
+static enum consumption
+find_older(const char *why, const char **reason)
+{
+    *reason = why;
+    return CONSUMPTION_OLDER;
 }
 
 enum consumption
 consumption_find(const struct record *record, const struct guest_claim *claim,
-                 const char *said, const char **reason)
+                 const char *claimed, const char **reason)
 {
     const struct record_boot *boot = &record->boot;
-    /* The last update may have put the boot's seed back. */
-    const bool is_updated =
-        record->update.time && !record_boot_is_same(&record->update, boot);
-    const struct record_boot *last = is_updated ? &record->update : boot;
-    const struct record_boot *read = consumption_find_read(record, claim, said);
+    const struct record_boot *last = record->update.time ? &record->update : boot;
     bool is_reboot_due;
 
     *reason = NULL;
@@ -126,19 +163,14 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
         return CONSUMPTION_UNKNOWN;
     *reason = find_difference(last, claim);
-    is_reboot_due = read != last && (*reason || is_earlier(said, last)) &&
-                    !find_difference(read, claim);
-    if ((*reason || is_reboot_due) && record->cache_keep) {
-        *reason = "it keeps what it has read";
-        return CONSUMPTION_OLDER;
-    }
-    if (is_reboot_due) {
-        bool is_new = read->instance_id && last->instance_id &&
-                      strcmp(read->instance_id, last->instance_id) != 0;
-
-        *reason = is_new ? "needs a reboot" : "needs a reboot, and a new instance";
-        return CONSUMPTION_OLDER;
-    }
+    is_reboot_due = needs_reboot(record, claim, claimed, *reason);
+    if ((*reason || is_reboot_due) && record->cache_keep)
+        return find_older("it keeps what it has read", reason);
+    if (is_reboot_due && last->instance_id &&
+        strcmp(claim->instance_id, last->instance_id) == 0)
+        return find_older("needs a reboot, and a new instance", reason);
+    if (is_reboot_due)
+        return find_older("needs a reboot", reason);
     if (*reason)
         return CONSUMPTION_DIFFERENT;
     /* The guest gets its identity alone after it has applied everything else. */
@@ -146,9 +178,8 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
         return CONSUMPTION_APPLIED;
     if (!claim->first[KEPT_USER_DATA])
         return CONSUMPTION_READ;
-    if (may_be_same(last, claim->first, KEPT_USER_DATA) &&
-        may_be_same(last, claim->first, KEPT_NETWORK_CONFIG))
-        return CONSUMPTION_APPLIED;
-    *reason = "needs a new instance";
-    return CONSUMPTION_OLDER;
+    if (!may_be_same(last, claim->first, KEPT_USER_DATA) ||
+        !may_be_same(last, claim->first, KEPT_NETWORK_CONFIG))
+        return find_older("needs a new instance", reason);
+    return CONSUMPTION_APPLIED;
 }

@@ -16,29 +16,28 @@ enum consumption {
     CONSUMPTION_UNKNOWN, /* the guest does not say, or has not yet */
     CONSUMPTION_READ,    /* it read that seed, in an instance older than its claims */
     CONSUMPTION_APPLIED,
-    CONSUMPTION_OLDER,     /* it applied one that was delivered earlier */
+    CONSUMPTION_OLDER,     /* it applied another one before */
     CONSUMPTION_DIFFERENT, /* it read something that was not delivered */
 };
 
 /*
- * Compares the last boot, and the updates of its seed, with the claim. cloud-init applies
- * all of a seed in the first boot of an instance only. So the user-data and the
- * network-config of that boot count; vendor-data does not: virt-seed's reporter is in it,
- * which changes from one version to the next. The meta-data is not kept by cloud-init, but
- * what the guest said before an update is about the seed of the boot; `said` is when it did
- * (record_time()), or NULL.
+ * Compares what was delivered last with the claim. cloud-init applies all of a seed in the
+ * first boot of an instance only. So the user-data and the network-config of that boot
+ * count; vendor-data does not: virt-seed's reporter is in it, which changes from one
+ * version to the next. The meta-data is not kept by cloud-init, but a claim from before an
+ * update is about another seed; `claimed` is when it arrived (record_time()), or NULL.
  *
  * `reason` gets a phrase for OLDER and DIFFERENT, else NULL.
  */
 enum consumption consumption_find(const struct record *record,
-                                  const struct guest_claim *claim, const char *said,
+                                  const struct guest_claim *claim, const char *claimed,
                                   const char **reason);
 
-/* Return: the delivery whose seed the guest has read, in the record: an update if it says
- * so, else the boot. */
+/* Return: the delivery whose seed the guest has read, in the record: the last update if it
+ * says so, else the boot. */
 const struct record_boot *consumption_find_read(const struct record *record,
                                                 const struct guest_claim *claim,
-                                                const char *said);
+                                                const char *claimed);
 
 /* Return: "read", "applied", "older seed applied", "not applied"; NULL for the others. */
 const char *consumption_word(enum consumption consumption);

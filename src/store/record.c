@@ -116,27 +116,6 @@ take_boot(json_t *object, struct record_boot *boot)
     return true;
 }
 
-static void
-take_updates(json_t *json, struct record *record)
-{
-    json_t *list = json_object_get(json, "earlier-updates");
-    json_t *object;
-    size_t i;
-
-    if (take_boot(json_object_get(json, "update"), &record->update))
-        json_object_del(json, "update");
-    if (!json_is_array(list))
-        return;
-    json_array_foreach(list, i, object)
-    {
-        struct record_boot earlier = {0};
-
-        if (record->earlier_count < RECORD_EARLIER && take_boot(object, &earlier))
-            *array_add(record->earlier, record->earlier_count) = earlier;
-    }
-    json_object_del(json, "earlier-updates");
-}
-
 /* Takes over the object, for its unknown members. */
 static void
 record_from_json(struct record *record, json_t *json)
@@ -151,7 +130,10 @@ record_from_json(struct record *record, json_t *json)
     record->cache_keep = take_true(json, "cache-keep");
     if (take_boot(json_object_get(json, "boot"), &record->boot))
         json_object_del(json, "boot");
-    take_updates(json, record);
+    if (take_boot(json_object_get(json, "update"), &record->update))
+        json_object_del(json, "update");
+    /* A list that is no longer kept. */
+    json_object_del(json, "earlier-updates");
     result->state = guest_state_find_end(json_string_value(word));
     if (!guest_state_is_end(result->state) || !is_text(word))
         return;
@@ -242,7 +224,6 @@ record_to_json(const struct record *record)
 {
     const struct record_result *result = &record->result;
     json_t *json = start_object(record->others);
-    cleanup_json json_t *earlier = json_array();
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
@@ -251,10 +232,6 @@ record_to_json(const struct record *record)
         json_set(json, "boot", boot_to_json(&record->boot));
     if (record->update.time)
         json_set(json, "update", boot_to_json(&record->update));
-    for (size_t i = 0; i < record->earlier_count; i++)
-        json_add(earlier, boot_to_json(&record->earlier[i]));
-    if (json_array_size(earlier) > 0)
-        json_must(json_object_set(json, "earlier-updates", earlier));
     if (guest_state_is_end(result->state)) {
         json_t *object = start_object(result->others);
 
@@ -390,16 +367,6 @@ set_boot(struct record *record, const char *key, struct record_boot *place,
     *boot = (struct record_boot){0};
 }
 
-static void
-clear_earlier(struct record *record)
-{
-    for (size_t i = 0; i < record->earlier_count; i++)
-        record_boot_clear(&record->earlier[i]);
-    free(steal(record->earlier));
-    record->earlier_count = 0;
-    json_object_del(record->others, "earlier-updates");
-}
-
 void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
@@ -407,8 +374,7 @@ record_set_boot(struct record *record, struct record_boot *boot)
 
     record_result_clear(&record->result);
     json_object_del(record->others, "result");
-    clear_earlier(record);
-    set_boot(record, "update", &record->update, &none);
+    record_set_update(record, &none);
     free(steal(record->end));
     set_boot(record, "boot", &record->boot, boot);
 }
@@ -454,17 +420,8 @@ record_forget_later_boot(struct record *record)
 }
 
 void
-record_add_update(struct record *record, struct record_boot *update)
+record_set_update(struct record *record, struct record_boot *update)
 {
-    if (record->update.time) {
-        if (record->earlier_count == RECORD_EARLIER)
-            record_boot_clear(&record->earlier[--record->earlier_count]);
-        array_add(record->earlier, record->earlier_count);
-        memmove(record->earlier + 1, record->earlier,
-                (record->earlier_count - 1) * sizeof(*record->earlier));
-        record->earlier[0] = record->update;
-        record->update = (struct record_boot){0};
-    }
     set_boot(record, "update", &record->update, update);
 }
 
@@ -550,7 +507,6 @@ record_clear(struct record *record)
     free(record->end);
     record_boot_clear(&record->boot);
     record_boot_clear(&record->update);
-    clear_earlier(record);
     record_result_clear(&record->result);
     json_decref(record->others);
     *record = (struct record){0};

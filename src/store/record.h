@@ -26,8 +26,6 @@
 #include "store/guest-report.h"
 #include "store/storage.h"
 
-#define RECORD_EARLIER 4
-
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
 struct record_document {
@@ -72,13 +70,9 @@ struct record {
      * seed. */
     bool cache_keep;
     struct record_boot boot;
-    /* The seed that 'virt-seed update' put in its place while the domain ran, and when;
-     * the guest has read it if it has rebooted since. It has no name. */
+    /* The seed that 'virt-seed update' last put in its place while the domain ran, and
+     * when; the guest has read it if it has rebooted since. It has no name. */
     struct record_boot update;
-    /* What other updates put there in between, the newest first: RECORD_EARLIER at most. A
-     * guest that was rebooted then has read one of them. */
-    struct record_boot *earlier;
-    size_t earlier_count;
     struct record_result result;
     /* How the guest has ended since that boot, in libvirt's word; NULL if it has not, or
      * libvirt did not tell. */
@@ -116,9 +110,8 @@ void record_boot_add_seed(struct record_boot *boot, const struct storage *storag
  * result and end. */
 void record_set_boot(struct record *record, struct record_boot *boot);
 
-/* Moves the update of the last boot's seed into the record; the one before stays as an earlier
- * one. */
-void record_add_update(struct record *record, struct record_boot *update);
+/* Moves the update of the last boot's seed into the record, in place of the one before. */
+void record_set_update(struct record *record, struct record_boot *update);
 
 /* Moves the last boot's result into the record. */
 void record_set_result(struct record *record, struct record_result *result);

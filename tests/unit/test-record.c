@@ -206,7 +206,7 @@ keeps_what_replaced_the_seed_until_the_next_boot(void **state)
     make_boot(&written.boot);
     update.time = xstrdup("2026-11-21T17:00:00Z");
     update.instance_id = xstrdup("second");
-    record_add_update(&written, &update);
+    record_set_update(&written, &update);
     assert_null(update.time);
     write_record(unit_directory(state), &written);
     read_record(unit_directory(state), &record);
@@ -214,26 +214,31 @@ keeps_what_replaced_the_seed_until_the_next_boot(void **state)
     assert_string_equal(record.update.instance_id, "second");
     assert_string_equal(record.boot.instance_id, UNIT_UUID);
 
-    /* The newest four of the others, too. */
-    for (char minute = '1'; minute <= '6'; minute++) {
-        update.time = xasprintf("2026-11-21T17:0%c:00Z", minute);
-        record_add_update(&record, &update);
-    }
-    write_record(unit_directory(state), &record);
-    record_clear(&record);
-    read_record(unit_directory(state), &record);
-    assert_string_equal(record.update.time, "2026-11-21T17:06:00Z");
-    assert_int_equal(record.earlier_count, RECORD_EARLIER);
-    assert_string_equal(record.earlier[0].time, "2026-11-21T17:05:00Z");
-    assert_string_equal(record.earlier[3].time, "2026-11-21T17:02:00Z");
+    update.time = xstrdup("2026-11-21T17:01:00Z");
+    record_set_update(&record, &update);
+    assert_string_equal(record.update.time, "2026-11-21T17:01:00Z");
+    assert_null(record.update.instance_id);
 
     make_boot(&boot);
     record_set_boot(&record, &boot);
     assert_null(record.update.time);
-    write_record(unit_directory(state), &record);
-    record_clear(&record);
+}
+
+static void
+reads_a_record_that_lists_earlier_updates(void **state)
+{
+    cleanup_record struct record record = {0};
+    cleanup_buffer struct buffer content = {0};
+
+    unit_make_file(unit_directory(state), file, 0640,
+                   "{\"boot\": {\"time\": \"2026-11-21T16:00:00Z\"},"
+                   " \"earlier-updates\": [{\"time\": \"2026-11-21T17:00:00Z\"}, 7]}");
     read_record(unit_directory(state), &record);
-    assert_int_equal(record.earlier_count, 0);
+    assert_string_equal(record.boot.time, "2026-11-21T16:00:00Z");
+    assert_null(record.update.time);
+    write_record(unit_directory(state), &record);
+    content = unit_read_file(unit_directory(state), file);
+    assert_null(strstr(content.data, "earlier-updates"));
 }
 
 static void
@@ -384,6 +389,7 @@ main(void)
         unit_test_in_directory(others_cannot_read_it_nor_one_that_they_could),
         cmocka_unit_test(a_boot_takes_the_result_of_the_one_before_away),
         unit_test_in_directory(keeps_what_replaced_the_seed_until_the_next_boot),
+        unit_test_in_directory(reads_a_record_that_lists_earlier_updates),
         unit_test_in_directory(keeps_what_it_does_not_know),
         unit_test_in_directory(a_boot_takes_away_what_is_not_known_of_the_one_before),
         unit_test_in_directory(refuses_what_is_no_record),
