@@ -77,10 +77,13 @@ make_diff(const struct compared_document *document, bool show_secrets)
 {
     const struct document *before = document->before;
     const struct document *next = document->next;
+    const bool is_shown = !document->secret || show_secrets;
+    const bool has_changed = document->state == DOCUMENT_CHANGED && before && next;
     struct buffer diff = {0};
 
-    if (document->state == DOCUMENT_CHANGED && before && next &&
-        (!document->secret || show_secrets) && is_text(before) && is_text(next)) {
+    if (!is_shown || !has_changed)
+        return diff;
+    if (is_text(before) && is_text(next)) {
         cleanup_close int before_file = child_document("old", &before->data);
         cleanup_close int next_file = child_document("new", &next->data);
         cleanup_free char *before_path = xasprintf("/proc/self/fd/%d", before_file);
@@ -109,6 +112,19 @@ make_diff(const struct compared_document *document, bool show_secrets)
     return diff;
 }
 
+/* Return: why a document that has changed has no diff. */
+static const char *
+find_reason(const struct compared_document *document, bool show_secrets)
+{
+    if (document->secret && !show_secrets)
+        return "contains secrets, or may; not shown";
+    if (!document->before)
+        return "the previous version was not kept";
+    if (!is_text(document->before) || (document->next && !is_text(document->next)))
+        return "not text";
+    return "too much to show";
+}
+
 static void
 print_document(const struct compared_document *document, bool show_secrets)
 {
@@ -125,11 +141,7 @@ print_document(const struct compared_document *document, bool show_secrets)
             printf(", then %zu", next->data.size);
     }
     if (document->state == DOCUMENT_CHANGED && diff.size == 0)
-        printf(" (%s)", document->secret && !show_secrets
-                            ? "contains secrets, or may; not shown"
-                        : !before ? "the previous version was not kept"
-                        : is_text(before) && (!next || is_text(next)) ? "too much to show"
-                                                                      : "not text");
+        printf(" (%s)", find_reason(document, show_secrets));
     putchar('\n');
     if (diff.size > 0)
         print_outside_text(stdout, diff.data, diff.size, "\n\t");
@@ -167,11 +179,12 @@ print_boot(const struct comparison *comparison)
                        other ? other : "");
     if (boot == NEXT_BOOT_SAME_INSTANCE && !comparison->has_changes)
         text = "the next start is the same instance, and changes nothing for cloud-init";
+    else if (boot == NEXT_BOOT_DEPENDS && strcmp(id, last) == 0)
+        text =
+            "the next start is the same instance, unless the guest has been rebooted since its seed was replaced; then it is a first boot for cloud-init";
     else if (boot == NEXT_BOOT_DEPENDS)
         text =
-            strcmp(id, last) == 0
-                ? "the next start is the same instance, unless the guest has been rebooted since its seed was replaced; then it is a first boot for cloud-init"
-                : "the next start is a first boot for cloud-init, unless the guest has been rebooted since its seed was replaced; then it is the same instance";
+            "the next start is a first boot for cloud-init, unless the guest has been rebooted since its seed was replaced; then it is the same instance";
     puts(text);
     if (boot == NEXT_BOOT_SAME_INSTANCE && comparison->has_changes) {
         advise(comparison, "to have all of it applied, as a first boot", "instance-id",
@@ -212,11 +225,13 @@ print_circumstances(const struct comparison *comparison)
         else
             fputs("its seed was replaced after it was started", stdout);
         /* A guest that keeps what it has read, has read neither; others may say which. */
-        puts(
-            comparison->is_kept || comparison->claim.instance_id ? ""
-            : comparison->is_as_replaced
-                ? ", by that of the next start: if the guest has been rebooted since, nothing changes"
-                : "; if the guest has been rebooted since, it has read that one");
+        if (comparison->is_kept || comparison->claim.instance_id)
+            putchar('\n');
+        else if (comparison->is_as_replaced)
+            puts(
+                ", by that of the next start: if the guest has been rebooted since, nothing changes");
+        else
+            puts("; if the guest has been rebooted since, it has read that one");
     }
     /* What a reboot within the guest reads, and how to have it read the new seed. */
     if (comparison->running.doc && comparison->has_changes) {
@@ -307,12 +322,14 @@ run_one(const struct context *context, const void *data, struct failure **failur
         print_boot(&comparison);
         print_circumstances(&comparison);
     }
-    if (!comparison.denied)
-        return options->exit_code && is_anything_pending(&comparison) ? STATUS_CHANGES
-                                                                      : STATUS_OK;
-    *failure = steal(comparison.denied);
-    return failure_prefix(failure, "domain '%s': not all could be compared",
-                          comparison.source.domain.name);
+    if (comparison.denied) {
+        *failure = steal(comparison.denied);
+        return failure_prefix(failure, "domain '%s': not all could be compared",
+                              comparison.source.domain.name);
+    }
+    if (options->exit_code && is_anything_pending(&comparison))
+        return STATUS_CHANGES;
+    return STATUS_OK;
 }
 
 static int

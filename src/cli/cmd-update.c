@@ -76,11 +76,12 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     if (record_read(context->root, uuid, &record, &ignored) == 0 && record.cache_keep)
         return OUTCOME_KEPT;
     failure_free(steal(ignored));
-    return layout && layout_read_identity(layout, old, &old_identity, &ignored) == 0 &&
-                   layout_read_identity(layout, seed, &identity, &ignored) == 0 &&
-                   identity_is_same(&old_identity, &identity)
-               ? OUTCOME_SAME_INSTANCE
-               : OUTCOME_NEW_INSTANCE;
+    if (!layout || layout_read_identity(layout, old, &old_identity, &ignored) < 0 ||
+        layout_read_identity(layout, seed, &identity, &ignored) < 0)
+        return OUTCOME_NEW_INSTANCE;
+    if (!identity_is_same(&old_identity, &identity))
+        return OUTCOME_NEW_INSTANCE;
+    return OUTCOME_SAME_INSTANCE;
 }
 
 /* `where` gets the place of the seed, in words. Return: an outcome, or -1. */
@@ -92,29 +93,36 @@ update(const struct context *context, const struct definition *source, bool dry_
     cleanup_request struct request request = {0};
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
-    const struct delivery *delivery;
+    const struct delivery *delivery, *next;
     const struct storage *storage;
     cleanup_close int lock = -1;
+    bool has_seed;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
+    if (running_seed_check_caller(context, failure) < 0)
+        return -1;
     /* Another update may change the running domain, too, until the lock is held. */
-    if (running_seed_check_caller(context, failure) < 0 ||
-        (!dry_run && (lock = running_seed_lock(context, failure)) < 0) ||
-        definition_load_running(&running, source, failure) < 0)
+    if (!dry_run) {
+        lock = running_seed_lock(context, failure);
+        if (lock < 0)
+            return -1;
+    }
+    if (definition_load_running(&running, source, failure) < 0)
         return -1;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;
     if (delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
-        storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
-        check_datasource(delivery,
-                         delivery_for(&request, domain_uses_shim(&source->domain)), &old,
-                         &seed, failure) < 0)
+        storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0)
         return -1;
-    if (storage && seed_is_same(&old, &seed) &&
-        delivery->is_readable(context->root, &running.domain) &&
+    next = delivery_for(&request, domain_uses_shim(&source->domain));
+    if (check_datasource(delivery, next, &old, &seed, failure) < 0)
+        return -1;
+    has_seed = storage && seed_is_same(&old, &seed) &&
+               delivery->is_readable(context->root, &running.domain);
+    if (has_seed &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
     if (!dry_run && running_seed_replace(context, lock, source, &running, &request, &seed,

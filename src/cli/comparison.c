@@ -143,10 +143,11 @@ find_secrets(struct secret_documents *documents, const struct domain *domain)
         return;
     }
     layout = layout_find(one.label);
-    documents->instance_id =
-        layout &&
-        (layout_read_identity(layout, &one, &identity, &ignored) < 0 ||
-         !identity.instance_id || strcmp(identity.instance_id, INSTANCE_ID_MASK) == 0);
+    if (layout && layout_read_identity(layout, &one, &identity, &ignored) < 0)
+        documents->instance_id = true;
+    else if (layout)
+        documents->instance_id =
+            !identity.instance_id || strcmp(identity.instance_id, INSTANCE_ID_MASK) == 0;
     if (documents->instance_id)
         texts_add(&documents->paths, &documents->count,
                   xstrdup(layout->documents[0].path));
@@ -196,10 +197,9 @@ find_other_instance_id(const struct comparison *comparison)
 {
     const char *other = comparison->record.update.instance_id;
 
-    return other && !comparison->claim.instance_id && comparison->last_instance_id &&
-                   strcmp(other, comparison->last_instance_id) != 0
-               ? other
-               : NULL;
+    if (!other || !comparison->last_instance_id || comparison->claim.instance_id)
+        return NULL;
+    return strcmp(other, comparison->last_instance_id) != 0 ? other : NULL;
 }
 
 /* --- the instance ------------------------------------------------------------------- */
@@ -282,10 +282,10 @@ compare(struct comparison *comparison, const struct request *request,
     /* Without a record, the request of the running domain says what its guest was
      * told. */
     comparison->is_kept = comparison->record.cache_keep;
-    if (!comparison->record.boot.time && !comparison->is_kept &&
-        comparison->running.doc &&
-        request_read(&running, &comparison->running.domain, &ignored) == 0)
-        comparison->is_kept = running.cache;
+    if (!comparison->record.boot.time && comparison->running.doc) {
+        if (request_read(&running, &comparison->running.domain, &ignored) == 0)
+            comparison->is_kept = comparison->is_kept || running.cache;
+    }
     find_secrets(&next, &comparison->source.domain);
     /* For a file, what the running domain asked for is not known. */
     if (comparison->running.doc)

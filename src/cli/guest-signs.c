@@ -69,8 +69,9 @@ find_silence(int root, const char *console, bool *is_empty)
     struct stat status;
     long age;
 
-    if (!console || console[0] != '/' || fs_stat_in_root(root, console, &status) < 0 ||
-        !S_ISREG(status.st_mode))
+    if (!console || console[0] != '/')
+        return -1;
+    if (fs_stat_in_root(root, console, &status) < 0 || !S_ISREG(status.st_mode))
         return -1;
     *is_empty = status.st_size == 0;
     age = time(NULL) - status.st_mtime;
@@ -106,13 +107,13 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root, bool 
         signs->hint = "make sure that the image has cloud-init, that it is enabled, and "
                       "that it reads vendor-data";
     } else if (silence >= 0) {
-        signs->reason =
-            is_empty ? xstrdup("its console is empty")
-                     : xasprintf("its console printed something %ld s ago", silence);
-        signs->hint =
-            !is_empty && silence < CONSOLE_SECONDS
-                ? "it boots, or it has no cloud-init: see its console"
-                : "see on its console whether it has booted; if it has, its image has "
-                  "no cloud-init, or does not read vendor-data";
+        signs->hint = "see on its console whether it has booted; if it has, its image "
+                      "has no cloud-init, or does not read vendor-data";
+        if (is_empty)
+            signs->reason = xstrdup("its console is empty");
+        else
+            signs->reason = xasprintf("its console printed something %ld s ago", silence);
+        if (!is_empty && silence < CONSOLE_SECONDS)
+            signs->hint = "it boots, or it has no cloud-init: see its console";
     }
 }

@@ -108,9 +108,9 @@ record_replacement(const struct replacement *replacement)
     const struct storage *storage;
 
     (void)lock;
-    if (storage_read(replacement->root, uuid, &storage, &seed, &ignored) < 0 ||
-        !storage || record_read(replacement->root, uuid, &record, &ignored) < 0 ||
-        !record.boot.time)
+    if (storage_read(replacement->root, uuid, &storage, &seed, &ignored) < 0 || !storage)
+        return;
+    if (record_read(replacement->root, uuid, &record, &ignored) < 0 || !record.boot.time)
         return;
     update.time = record_time(time(NULL));
     record_boot_add_seed(&update, storage, &seed);
@@ -218,9 +218,10 @@ scrub_domain(const struct context *context, const struct definition *source,
     const char *uuid, *booted;
     cleanup_close int lock = -1;
 
-    if (running_seed_check_caller(context, failure) < 0 ||
-        (lock = running_seed_lock(context, failure)) < 0 ||
-        definition_load_running(&running, source, failure) < 0)
+    if (running_seed_check_caller(context, failure) < 0)
+        return -1;
+    lock = running_seed_lock(context, failure);
+    if (lock < 0 || definition_load_running(&running, source, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);

@@ -140,7 +140,7 @@ read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
     const char *uuid = lifecycle->domain->uuid;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_record_result struct record_result result = {0};
-    const struct report_listener listener = {.said = take_end, .data = &result};
+    const struct report_listener listener = {.take_line = take_end, .data = &result};
     cleanup_record struct record record = {0};
     cleanup_close int lock = -1;
     time_t written;

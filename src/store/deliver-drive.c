@@ -212,17 +212,17 @@ recover(const struct medium *medium, ino_t *published, struct failure **failure)
     cleanup_failure struct failure *unseen = NULL;
     cleanup_free char *name = xshellquote(running->name);
     const int rundir = medium->replacement->rundir;
-    bool kept = renameat(rundir, medium->old_name, rundir, medium->name) == 0;
+    const char *state = "is not empty";
 
-    if (kept)
+    if (renameat(rundir, medium->old_name, rundir, medium->name) == 0) {
         *published = storage_inode(&storage_image, rundir, running->uuid);
+        state = "has its old medium and nothing has changed";
+    }
     if (guest->has_ended(guest->data))
         return;
     update_device(guest, medium->loaded, "insert the old medium", &ignored);
     if (guest->check_medium(guest->data, &unseen) == 0)
-        failure_hint(failure, "the drive %s; run the command again",
-                     kept ? "has its old medium and nothing has changed"
-                          : "is not empty");
+        failure_hint(failure, "the drive %s; run the command again", state);
     else
         failure_hint(
             failure,

@@ -62,8 +62,11 @@ check_tree(int rundir, struct failure **failure)
 
     if (fstat(rundir, &above) < 0)
         return 0;
-    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? fail_missing(failure) : 0;
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+        if (errno == ENOENT)
+            return fail_missing(failure);
+        return 0;
+    }
     if (!S_ISDIR(status.st_mode))
         return failure_set(failure, FAILURE_IMDS,
                            ASKS "%s is not a directory\n"

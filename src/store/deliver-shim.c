@@ -34,9 +34,10 @@ reports(const struct delivery_start *start)
 static int
 make_report(const struct delivery_start *start, struct failure **failure)
 {
-    return reports(start) ? report_file_make(start->root, start->domain->uuid,
-                                             REPORT_BY_SHIM, start->resumes, failure)
-                          : 0;
+    if (!reports(start))
+        return 0;
+    return report_file_make(start->root, start->domain->uuid, REPORT_BY_SHIM,
+                            start->resumes, failure);
 }
 
 static int

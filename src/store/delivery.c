@@ -57,10 +57,10 @@ delivery_can_lack_server(const struct request *request, const struct config *con
 int
 delivery_make_report(const struct delivery_start *start, struct failure **failure)
 {
-    return start->facts->reports
-               ? report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
-                                  start->resumes, failure)
-               : 0;
+    if (!start->facts->reports)
+        return 0;
+    return report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
+                            start->resumes, failure);
 }
 
 /* --- a replacement ---------------------------------------------------------------- */
@@ -115,12 +115,12 @@ delivery_replace(const struct replacement *replacement, struct failure **failure
     int result;
 
     /* First: if libvirt refuses it, nothing has changed yet. */
-    if (is_other && guest->set_request(guest->data, request, failure) < 0)
-        return guest->has_ended(guest->data)
-                   ? fail_ended(failure)
-                   : failure_hint(failure,
-                                  "the domain still has its old seed; nothing has "
-                                  "changed");
+    if (is_other && guest->set_request(guest->data, request, failure) < 0) {
+        if (guest->has_ended(guest->data))
+            return fail_ended(failure);
+        return failure_hint(failure,
+                            "the domain still has its old seed; nothing has changed");
+    }
     result = replace(delivery, replacement, &published, failure);
     if (result < 0 && is_other)
         guest->set_request(guest->data, before, &ignored);

@@ -292,23 +292,32 @@ forget(struct guest_report *report)
     report->stage = GUEST_STAGE_NONE;
 }
 
+/* Return: whether the line has this version's form and the id of a boot. */
+static bool
+is_line(const json_t *value)
+{
+    const json_t *id = json_object_get(value, "boot");
+    uuid_t uuid;
+
+    return json_integer_value(json_object_get(value, "virt-seed")) == 1 &&
+           json_string_length(id) == UUID_LENGTH &&
+           uuid_parse(json_string_value(id), uuid) == 0;
+}
+
 /* Return: whether the value is a valid line that counts. */
 static bool
 take_value(struct guest_report *report, const json_t *value)
 {
-    const json_t *id = json_object_get(value, "boot");
+    const char *boot = json_string_value(json_object_get(value, "boot"));
     const json_t *status = json_object_get(value, "status");
     const json_t *result = json_object_get(value, "result");
-    const char *boot = json_string_value(id);
     json_t *now = json_object_get(status, "v1");
     json_t *final = json_object_get(result, "v1");
+    const bool has_status = json_is_object(now) || json_is_null(status);
+    const bool has_result = !result || json_is_object(final);
     char *datasource;
-    uuid_t uuid;
 
-    if (json_integer_value(json_object_get(value, "virt-seed")) != 1 ||
-        json_string_length(id) != UUID_LENGTH || uuid_parse(boot, uuid) < 0 ||
-        (!json_is_object(now) && !json_is_null(status)) ||
-        (result && !json_is_object(final))) {
+    if (!is_line(value) || !has_status || !has_result) {
         report->ignored++;
         return false;
     }

@@ -32,11 +32,11 @@ file_name(const char *uuid)
 static int
 remove_one(int directory, const char *name)
 {
-    int error = unlinkat(directory, name, 0) < 0 ? -errno : 0;
-
-    return error == -EROFS && faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0
-               ? -errno
-               : error;
+    if (unlinkat(directory, name, 0) == 0)
+        return 0;
+    if (errno != EROFS)
+        return -errno;
+    return faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : -EROFS;
 }
 
 /* virtlogd numbers its copies without gaps. */
@@ -98,9 +98,9 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     }
     if (error == 0 && writer == REPORT_BY_SHIM)
         error = fs_link_again(directory, name, link);
-    return error < 0
-               ? own_directory_fail("make", VIRT_SEED_REPORTDIR, name, error, failure)
-               : 0;
+    if (error < 0)
+        return own_directory_fail("make", VIRT_SEED_REPORTDIR, name, error, failure);
+    return 0;
 }
 
 bool
@@ -110,9 +110,9 @@ report_file_has_content(int root, const char *uuid)
     cleanup_free char *name = file_name(uuid);
     struct stat status;
 
-    return directory >= 0 &&
-           fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(status.st_mode) && status.st_size > 0;
+    if (directory < 0 || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
 int
@@ -124,9 +124,9 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 
     if (directory >= 0 && (error == 0 || error == -ENOENT))
         error = remove_others(directory, uuid, name);
-    return error < 0 && error != -ENOENT
-               ? own_directory_fail("remove", VIRT_SEED_REPORTDIR, name, error, failure)
-               : 0;
+    if (error < 0 && error != -ENOENT)
+        return own_directory_fail("remove", VIRT_SEED_REPORTDIR, name, error, failure);
+    return 0;
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -168,12 +168,16 @@ open_next(const struct report_reader *reader)
     if (!S_ISREG(status.st_mode))
         return -EINVAL;
     surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
-    if (reader->file < 0)
-        return surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0 ? -errno : steal_fd(fd);
+    if (reader->file < 0) {
+        if (surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
+            return -errno;
+        return steal_fd(fd);
+    }
     if (fstat(reader->file, &known) < 0)
         return -errno;
-    return known.st_dev == status.st_dev && known.st_ino == status.st_ino ? -ENOENT
-                                                                          : steal_fd(fd);
+    if (known.st_dev == status.st_dev && known.st_ino == status.st_ino)
+        return -ENOENT;
+    return steal_fd(fd);
 }
 
 /* Return: as read(2), or -errno; 0 without a file. */
@@ -239,7 +243,7 @@ report_read(int root, const char *uuid, struct guest_report *report,
 
             at += guest_report_feed(report, chunk + at, (size_t)count - at, &news);
             if (news && listener)
-                listener->said(report, listener->data);
+                listener->take_line(report, listener->data);
         }
         total += (size_t)count;
     }

@@ -65,7 +65,7 @@ void report_reader_clear(struct report_reader *reader);
 
 /* Called with the report after each line that counts. */
 struct report_listener {
-    void (*said)(const struct guest_report *report, void *data);
+    void (*take_line)(const struct guest_report *report, void *data);
     void *data;
 };
 
