@@ -374,7 +374,7 @@ gives_the_image_to_its_owner(void **state)
     assert_int_equal(fstatat(unit_directory(state), "seed.iso", &status, 0), 0);
     assert_int_equal(status.st_uid, owner.uid);
     assert_int_equal(status.st_gid, owner.gid);
-    assert_int_equal(status.st_mode, S_IFREG | 0600);
+    assert_int_equal(status.st_mode, S_IFREG | 0400);
 }
 
 int
