@@ -150,6 +150,8 @@ libstore_a_SOURCES = \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
+	%D%/store/domain-secret.c \
+	%D%/store/domain-secret.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
 	%D%/store/imds-publish.c \

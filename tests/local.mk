@@ -15,6 +15,7 @@ unit_tests = \
 	%D%/unit/test-consumption \
 	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
+	%D%/unit/test-domain-secret \
 	%D%/unit/test-drives \
 	%D%/unit/test-failure \
 	%D%/unit/test-forbidden-paths \
@@ -104,6 +105,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_report_LDADD = $(UNIT_LDADD)
 %C%_unit_test_guest_value_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
+%C%_unit_test_domain_secret_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_domain_secret_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
@@ -214,6 +217,7 @@ functional_tests = \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/record.bats \
+	%D%/functional/passwords.bats \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
 	%D%/functional/remote.bats \

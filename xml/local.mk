@@ -11,6 +11,7 @@ dist_examples_DATA = \
 	%D%/examples/label-alone.xml \
 	%D%/examples/minimal.xml \
 	%D%/examples/ovirt.xml \
+	%D%/examples/passwords.xml \
 	%D%/examples/references.xml \
 	%D%/examples/served.xml \
 	%D%/examples/static-network.xml \

@@ -121,20 +121,25 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
 static void
 check_part(const struct check *check, const struct part *part)
 {
-    if (check->facts->uses_shim &&
-        (part->origin == PART_SECRET || part->origin == PART_GENERATED)) {
+    const bool is_secret = part->origin == PART_SECRET ||
+                           part->origin == PART_GENERATED || part->origin == PART_STORED;
+
+    if (check->facts->uses_shim && is_secret) {
         const xmlNode *devices = xml_child(check->domain->root, "devices");
         const xmlNode *emulator = xml_child(devices, "emulator");
         cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
         cleanup_free char *description = part_describe(part);
+        const char *what = "comes from a secret";
 
+        if (part->origin == PART_GENERATED)
+            what = "makes a secret key";
+        else if (part->origin == PART_STORED)
+            what = "puts a password's hash into the seed";
         check_warn(
             check, WARNING_SHIM_SECRET, part->line,
             "set its emulator to QEMU itself and run 'virt-seed wire'",
             "%s %s, and with the emulator '%s' all guests share the user who reads it",
-            description,
-            part->origin == PART_GENERATED ? "makes a secret key" : "comes from a secret",
-            path);
+            description, what, path);
     }
     if (part->kind == PART_META_DATA && part->origin == PART_SECRET) {
         if (part->key)

@@ -15,6 +15,7 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/configuration.h"
+#include "store/domain-secret.h"
 
 /* --- wiring ----------------------------------------------------------------------- */
 
@@ -220,6 +221,20 @@ definition_check_output(const struct definition *definition,
                     : 0;
 }
 
+/* What the domain no longer asks for is not kept. */
+static void
+remove_unused_passwords(const struct definition *definition, int root)
+{
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *missing = NULL;
+
+    if (libvirt_is_remote(definition->connection))
+        return;
+    if (request_read(&request, &definition->domain, &missing) == 0 ||
+        missing->code == FAILURE_REQUEST_MISSING)
+        passwords_remove_unused(root, definition->domain.uuid, &request.parts);
+}
+
 int
 definition_commit(struct definition *definition, const struct context *context,
                   const struct change_options *options, const char *nothing,
@@ -233,8 +248,11 @@ definition_commit(struct definition *definition, const struct context *context,
 
     if (definition_check_output(definition, options, failure) < 0)
         return -1;
-    if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
-        return -1;
+    if (to_libvirt && count > 0 && !options->dry_run) {
+        if (define(definition, failure) < 0)
+            return -1;
+        remove_unused_passwords(definition, context->root);
+    }
     if (!to_libvirt && !options->dry_run) {
         cleanup_free char *text = xml_format(definition->doc);
 

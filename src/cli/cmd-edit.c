@@ -11,11 +11,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "check/check.h"
@@ -27,7 +25,6 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "store/configuration.h"
 #include "wire/wire.h"
 
 /* What can be edited; the first is the default. */
@@ -67,25 +64,6 @@ struct editing {
 
 /* --- the document in the definition ------------------------------------------------- */
 
-/* Return: the path of the file that the part names, owned by the caller (free). */
-static char *
-find_file(const struct context *context, const char *name)
-{
-    cleanup_config struct config config = {0};
-    cleanup_failure struct failure *ignored = NULL;
-    struct stat status;
-
-    config_read(&config, context->root, &ignored);
-    for (size_t i = 0; i < config.file_directory_count; i++) {
-        char *path = xasprintf("%s/%s", config.file_directories[i], name);
-
-        if (fs_stat_in_root(context->root, path, &status) == 0)
-            return path;
-        free(path);
-    }
-    return xasprintf("%s/%s", config.file_directories[0], name);
-}
-
 /* The document is not in the definition, so it must be edited elsewhere. */
 static int
 refuse_reference(const struct editing *editing, const xmlNode *node,
@@ -97,14 +75,11 @@ refuse_reference(const struct editing *editing, const xmlNode *node,
     cleanup_free char *domain = xshellquote(editing->context->operands[0]);
     const char *name = editing->subject->name;
 
-    if (file) {
-        cleanup_free char *path = find_file(editing->context, file);
-
+    if (file)
         return failure_set(failure, FAILURE_USAGE,
                            "the %s is the file '%s' of the host\n"
-                           "edit the file itself: %s",
-                           name, file, path);
-    }
+                           "edit the file itself, in %s/files or another file-directory",
+                           name, file, VIRT_SEED_CONFDIR);
     if (secret)
         return failure_set(failure, FAILURE_USAGE,
                            "the %s is the secret '%s' of the host\n"
@@ -325,8 +300,8 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
         return -1;
     }
     change.in_place = definition.name != NULL;
-    return definition_commit(&definition, editing->context, &change, "is as it was",
-                             &wiring, failure);
+    return definition_commit(&definition, editing->context, &change, "unchanged", &wiring,
+                             failure);
 }
 
 /* --- the command ------------------------------------------------------------------------ */

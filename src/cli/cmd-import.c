@@ -115,7 +115,7 @@ write_secrets(struct import *import, const struct context *context,
             options->secrets && !options->change.dry_run && secret->key_count > 0;
 
         if (writes)
-            secret_undo_note(undo, secret->name, NULL);
+            secret_undo_note(undo, secret->name);
         if (writes && secret_write(context->root, secret->name, secret->keys,
                                    secret->key_count, failure) < 0)
             return -1;

@@ -27,7 +27,6 @@
 
 struct options {
     struct option_values settings;
-    bool print;
     struct change_options change;
 };
 
@@ -149,10 +148,12 @@ static int
 add_instance_id(struct writing *writing, const struct option_value *value,
                 struct failure **failure)
 {
-    if (add_text(writing, value, failure) < 0)
+    xmlNode *node;
+
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
-    xml_set_attribute(vocabulary_child(writing->element, "instance-id"), "policy",
-                      "fixed");
+    node = set_indent(element_add_text(writing->element, "instance-id", value->text));
+    xml_set_attribute(node, "policy", "fixed");
     return 0;
 }
 
@@ -274,76 +275,109 @@ write_settings(struct writing *writing, const struct option_values *values,
     return result;
 }
 
-/* A start would refuse a document that its guest cannot read, or such a password; other
- * files and secrets of the host may be out of the caller's reach. */
+/* A start would refuse a document that its guest cannot read. The host's files and secrets
+ * may be out of the caller's reach. */
 static int
-check_documents(const struct writing *writing, struct failure **failure)
+check_documents(const struct domain *domain, struct failure **failure)
 {
     cleanup_request struct request request = {0};
 
-    if (request_read(&request, writing->domain, failure) < 0)
+    if (request_read(&request, domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < request.parts.count; i++) {
-        struct part *part = request.parts.list[i];
-        bool known = part->origin == PART_INLINE &&
-                     (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
-                      part->kind == PART_NETWORK_CONFIG);
+        const struct part *part = request.parts.list[i];
+        bool is_document = part->kind == PART_USER_DATA ||
+                           part->kind == PART_VENDOR_DATA ||
+                           part->kind == PART_NETWORK_CONFIG;
 
-        for (size_t j = 0; j < writing->secret_count; j++) {
-            const struct secret_key *secret = &writing->secrets[j];
-
-            if (part->origin != PART_SECRET || !part->key ||
-                strcmp(part->name, writing->domain->name) != 0 ||
-                strcmp(part->key, secret->name) != 0)
-                continue;
-            buffer_append(&part->data, secret->content.data, secret->content.size);
-            known = true;
-        }
-        if (known && seed_check_part(&request, part, failure) < 0)
-            return failure_prefix(failure, "domain '%s'", writing->domain->name);
+        if (is_document && part->origin == PART_INLINE &&
+            seed_check_part(&request, part, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", domain->name);
     }
     return 0;
 }
 
-/* What the element calls the value of an option that has another name. */
-static const struct {
-    const char *element;
-    const char *option;
-} other_names[] = {
-    {"user_name", "user"}, {"root_password", "root-password-file"},
-    {"key", "ssh-key"},    {"instance-id", "instance-id-policy"},
-    {"address", "ip"},     {"gateway", "ip"},
-    {"nameserver", "ip"},
-};
-
-/* Adds to a failure that names such an element which option it comes from. Return: -1. */
-static int
-name_option(const struct option_values *values, struct failure **failure)
+/* Return: whether the option has written the element <TAG …>. */
+static bool
+has_written(const struct option_row *row, const char *tag, size_t length)
 {
-    const char *tag = strchr((*failure)->message, '<');
-    size_t length = tag ? strcspn(++tag, " >") : 0;
+    static const char *const of_ip[] = {"address", "gateway", "nameserver"};
+    const struct setting *setting = row->data;
+    const char *element = setting->element ? setting->element : "";
 
-    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
-        const char *element = other_names[i].element, *option = other_names[i].option;
-        bool given = false;
-
-        for (size_t j = 0; j < values->count; j++)
-            given = given || strcmp(values->list[j].row->name, option) == 0;
-        if (given && length == strlen(element) && strncmp(tag, element, length) == 0)
-            return failure_prefix(failure, "--%s", option);
+    for (size_t i = 0; setting->add == set_add_ip && i < ARRAY_SIZE(of_ip); i++) {
+        if (strlen(of_ip[i]) == length && strncmp(of_ip[i], tag, length) == 0)
+            return true;
     }
-    return -1;
+    return strlen(element) == length && strncmp(element, tag, length) == 0;
 }
 
-static void
-writing_clear(struct writing *writing)
+/* Adds to a failure of the domain that names an element which option it comes from: of
+ * several the last, which made a duplicate. Return: -1. */
+static int
+name_option(const struct option_values *values, const char *domain,
+            struct failure **failure)
 {
-    for (size_t i = 0; i < writing->secret_count; i++)
-        buffer_clear(&writing->secrets[i].content);
-    writing->secret_count = 0;
+    cleanup_free char *prefix = xasprintf("domain '%s': ", domain);
+    char *message = (*failure)->message;
+    const char *tag;
+    size_t length;
+
+    /* The option comes after the domain. */
+    if (strncmp(message, prefix, strlen(prefix)) == 0)
+        memmove(message, message + strlen(prefix), strlen(message + strlen(prefix)) + 1);
+    tag = strchr(message, '<');
+    length = tag ? strcspn(++tag, " />") : 0;
+    for (size_t i = values->count; tag && i-- > 0;) {
+        const struct option_row *row = values->list[i].row;
+
+        if (*values->list[i].text && has_written(row, tag, length)) {
+            failure_prefix(failure, "--%s", row->name);
+            break;
+        }
+    }
+    return failure_prefix(failure, "domain '%s'", domain);
+}
+
+/* --- passwords ---------------------------------------------------------------------- */
+
+/* Fails if the hashes cannot be stored for the domain. */
+static int
+check_storage(const struct definition *definition, const struct change_options *change,
+              struct failure **failure)
+{
+    if (!definition->libvirt)
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "a password needs a DOMAIN, not a FILE: this host stores its hash for the UUID "
+            "of a domain that is defined\n"
+            "define the domain first, and set the password then: "
+            "virt-seed set DOMAIN --password-file=FILE");
+    if (change->output)
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "a password cannot be combined with --output: this host stores "
+            "its hash when the domain is defined\n"
+            "omit --output");
+    return libvirt_require_local(definition->connection, failure);
 }
 
 /* --- the command ------------------------------------------------------------------ */
+
+/* Wires the domain for its new request, which the hook must be able to read. */
+static int
+wire_and_check(struct definition *definition, const struct context *context,
+               const struct options *options, struct wiring *wiring,
+               struct failure **failure)
+{
+    const size_t written = wiring->change_count;
+
+    if (definition_wire(definition, context, &options->change, wiring, failure) < 0 ||
+        check_documents(&definition->domain, failure) < 0)
+        return name_option(&options->settings, definition->domain.name, failure);
+    definition->request_alone = wiring->change_count == written;
+    return 0;
+}
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
@@ -352,54 +386,40 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
-    __attribute__((cleanup(writing_clear))) struct writing writing = {
-        .domain = &definition.domain};
-    cleanup_secret_undo struct secret_undo undo = {.root = context->root};
+    cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
+    struct writing writing = {.domain = &definition.domain, .passwords = &passwords};
+    bool has_password;
     int result;
-    const char *name;
-    size_t written;
 
-    if (options->print && (change.output || change.in_place))
-        return failure_set(
-            failure, FAILURE_USAGE,
-            "--print cannot be combined with -o or -i\nchoose one of them");
-    if (options->print)
-        change.output = "-";
     if (change.dry_run)
         change.summary = "changed";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
         definition_check_output(&definition, &change, failure) < 0 ||
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;
-    written = wiring.change_count;
-    /* The hook must be able to read what is written, so it is read before anything is
-     * defined; and it is wired in the same definition. */
-    if (definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-        check_documents(&writing, failure) < 0)
-        return name_option(&options->settings, failure);
-    definition.request_alone = wiring.change_count == written;
-    if (options->print)
-        writing_clear(&writing);
-    if (writing.secret_count > 0 && definition.connection &&
-        libvirt_require_local(definition.connection, failure) < 0)
-        return -1;
-    /* The secret comes first: the domain may start as soon as it is defined. */
-    name = definition.domain.name;
-    for (size_t i = 0; i < writing.secret_count; i++) {
-        const struct secret_key *key = &writing.secrets[i];
-
-        wiring_note(&wiring, "key %s of the secret '%s' written", key->name, name);
-        if (change.dry_run)
-            continue;
-        secret_undo_note(&undo, name, key->name);
-        if (secret_replace(context->root, &definition.domain, key, failure) < 0)
+    has_password =
+        passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
+    if (has_password) {
+        if (check_storage(&definition, &change, failure) < 0)
             return -1;
+        wiring_note(&wiring, "hash of the password stored on this host");
     }
-    result = definition_commit(&definition, context, &change, "asks for that already",
-                               &wiring, failure);
-    /* What libvirt has taken names them. */
-    if (result == 0 || definition.is_defined)
-        secret_undo_drop(&undo);
+    if (wire_and_check(&definition, context, options, &wiring, failure) < 0)
+        return -1;
+    if (!has_password || change.dry_run)
+        return definition_commit(&definition, context, &change, "already set", &wiring,
+                                 failure);
+    if (new_passwords_write(&passwords, context->root, definition.domain.uuid, failure) <
+        0)
+        return -1;
+    result = definition_commit(&definition, context, &change, "", &wiring, failure);
+    /* Also if libvirt has taken the definition and the connection to it broke. */
+    if (definition.is_defined) {
+        cleanup_failure struct failure *further = NULL;
+
+        if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
+            result = -1;
+    }
     return result;
 }
 
@@ -442,10 +462,10 @@ static const struct option_row rows[] = {
             "the address of an interface; gw, dns and mac are optional *", NULL, NULL,
             set_remove_ip, set_add_ip),
     SETTING("password-file", "FILE",
-            "the default user's; its hash becomes the secret DOMAIN/user-password", NULL,
-            NULL, set_remove_user_password, set_add_user_password),
-    SETTING("root-password-file", "FILE", "becomes the secret DOMAIN/root-password",
-            "initialization", "root_password", NULL, set_add_root_password),
+            "the default user's password; this host stores its hash", NULL,
+            PART_PASSWORD_NAME, set_remove_password, set_add_password),
+    SETTING("root-password-file", "FILE", "root's password; this host stores its hash",
+            NULL, PART_ROOT_PASSWORD_NAME, set_remove_password, set_add_password),
     SETTING(
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",
@@ -454,7 +474,6 @@ static const struct option_row rows[] = {
             "the datasource that the seed is for", NULL, NULL, remove_attribute,
             add_attribute),
     OPTION_HEADING_ROW("Options:"),
-    OPTION(0, "print", NULL, print, "print the XML; define nothing, and write no secret"),
     DRY_RUN_ROW,
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,

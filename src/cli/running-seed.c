@@ -186,8 +186,11 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
         element_add_text(element, "hostname", old->hostname);
     child = element_add_text(element, "instance-id", old->request_id);
     xml_set_attribute(child, "policy", "fixed");
-    if (request_read(request, running, failure) < 0 ||
-        seed_make(seed, request, failure) < 0 ||
+    if (request_read(request, running, failure) < 0)
+        return -1;
+    /* What attributes ask for is content, too. */
+    request_keep_identity(request);
+    if (seed_make(seed, request, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     /* cloud-init must see the same instance: a ConfigDrive's id is derived from the

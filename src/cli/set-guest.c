@@ -2,9 +2,8 @@
 /*
  * How it works: what has no element of its own becomes a document. --package and --run are
  * lists in one inline user-data, which is known by its second line, and is read and written
- * again whenever one of them is set. --password-file is a user-data in a secret of the host.
- * Both say by merge_how that they only add to what other documents have, and so they come
- * last.
+ * again whenever one of them is set. It says by merge_how that it only adds to what other
+ * documents have, and so it comes last.
  */
 #include "config.h"
 
@@ -16,17 +15,14 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
+#include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/yaml.h"
-
-/* Keys in the secret that has the domain's name. */
-#define ROOT_PASSWORD_KEY "root-password"
-#define USER_PASSWORD_KEY "user-password"
+#include "store/secret.h"
 
 #define HEADER "#cloud-config\n# written by virt-seed set\n"
 #define MERGE_KEY "merge_how"
@@ -161,19 +157,13 @@ is_written(const xmlNode *node)
     return text && strncmp(text, HEADER, strlen(HEADER)) == 0;
 }
 
-static bool
-is_user_password(const xmlNode *node)
-{
-    return vocabulary_is(node, "user-data") &&
-           xml_attribute_is(node, "key", USER_PASSWORD_KEY);
-}
-
+/* Return: the document, or NULL. */
 static xmlNode *
-find_child(const struct writing *writing, bool (*is)(const xmlNode *node))
+find_written(const struct writing *writing)
 {
     xmlNode *node = xml_first_element(writing->element);
 
-    while (node && !is(node))
+    while (node && !is_written(node))
         node = xml_next_element(node);
     return node;
 }
@@ -263,7 +253,7 @@ set_remove_list(struct writing *writing, const struct option_value *value,
                 struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    xmlNode *node = find_child(writing, is_written);
+    xmlNode *node = find_written(writing);
     cleanup_json json_t *object = read_written(node, failure);
     const json_t *list = json_object_get(object, setting->element);
 
@@ -290,7 +280,7 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
                 struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    xmlNode *node = find_child(writing, is_written);
+    xmlNode *node = find_written(writing);
     cleanup_json json_t *object = read_written(node, failure);
     json_t *list = json_object_get(object, setting->element);
     json_t *text = object ? json_string(value->text) : NULL;
@@ -311,118 +301,90 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
 
 /* --- passwords --------------------------------------------------------------------- */
 
-/*
- * Reads a password from the option's file, without its line's end, for that key of the
- * domain's secret: every local user may read the XML. Return: its content, owned by
- * `writing`, or NULL.
- */
-static struct buffer *
-read_password(struct writing *writing, const struct option_value *value, const char *key,
-              struct failure **failure)
+/* Return: the hash of the password, owned by the caller (free), or NULL. */
+static char *
+hash_password(const char *password, struct failure **failure)
 {
-    struct secret_key *secret = NULL;
-    struct buffer *password;
-
-    for (size_t i = 0; i < writing->secret_count; i++) {
-        if (strcmp(writing->secrets[i].name, key) == 0)
-            secret = &writing->secrets[i];
-    }
-    if (!secret)
-        secret = &writing->secrets[writing->secret_count++];
-    secret->name = (char *)key;
-    password = &secret->content;
-    buffer_clear(password);
-    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
-        return NULL;
-    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
-        failure_set(failure, FAILURE_REQUEST,
-                    "'%s' holds no password\n"
-                    "write the password into it, in one line",
-                    value->text);
-        return NULL;
-    }
-    /* The text holds more than line ends, so this stops. */
-    while (password->data[password->size - 1] == '\n' ||
-           password->data[password->size - 1] == '\r')
-        password->data[--password->size] = '\0';
-    if (strcspn(password->data, "\r\n") == password->size)
-        return password;
-    failure_set(failure, FAILURE_REQUEST,
-                "'%s' has several lines, or a NUL byte in a line\n"
-                "write the password alone into it, in one line",
-                value->text);
-    return NULL;
-}
-
-int
-set_add_root_password(struct writing *writing, const struct option_value *value,
-                      struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node;
-
-    if (!read_password(writing, value, ROOT_PASSWORD_KEY, failure))
-        return -1;
-    node = set_indent(
-        element_add(set_find_or_add(writing->element, setting->below), setting->element));
-    xml_set_attribute(node, "secret", writing->domain->name);
-    xml_set_attribute(node, "key", ROOT_PASSWORD_KEY);
-    return 0;
-}
-
-int
-set_remove_user_password(struct writing *writing, const struct option_value *value,
-                         struct failure **failure)
-{
-    xmlNode *node = find_child(writing, is_user_password);
-
-    (void)value;
-    (void)failure;
-    if (node)
-        xml_remove(node);
-    return 0;
-}
-
-/* The image chooses the default user's name, so the cloud-config sets a password without
- * one. */
-int
-set_add_user_password(struct writing *writing, const struct option_value *value,
-                      struct failure **failure)
-{
-    struct buffer *content = read_password(writing, value, USER_PASSWORD_KEY, failure);
-    struct crypt_data *data;
+    struct crypt_data *data = xcalloc(1, sizeof(*data));
     char salt[CRYPT_GENSALT_OUTPUT_SIZE];
-    const char *hash;
-    xmlNode *node;
+    const char *hash = NULL;
+    char *copy;
 
-    if (!content)
-        return -1;
-    if (content->size >= CRYPT_MAX_PASSPHRASE_SIZE)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "'%s' has a password of more than %d bytes\n"
-                           "write a shorter one into it",
-                           value->text, CRYPT_MAX_PASSPHRASE_SIZE - 1);
-    data = xcalloc(1, sizeof(*data));
     /* SHA-512: cloud-init before 23.1 takes a hash that begins with $y$ for a
      * password. */
-    hash = crypt_gensalt_rn("$6$", 0, NULL, 0, salt, sizeof(salt))
-               ? crypt_rn(content->data, salt, data, sizeof(*data))
-               : NULL;
-    if (hash) {
-        buffer_clear(content);
-        buffer_printf(content,
-                      HEADER MERGE_KEY ": " MERGE_HOW "\npassword: \"%s\"\n"
-                                       "chpasswd:\n  expire: false\n",
-                      hash);
-    }
+    if (crypt_gensalt_rn("$6$", 0, NULL, 0, salt, sizeof(salt)))
+        hash = crypt_rn(password, salt, data, sizeof(*data));
+    if (!hash)
+        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not hash the password");
+    copy = hash ? xstrdup(hash) : NULL;
     explicit_bzero(data, sizeof(*data));
     free(data);
-    if (!hash)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                 "could not hash the password");
-    node = set_indent(element_add(writing->element, "user-data"));
-    xml_set_attribute(node, "secret", writing->domain->name);
-    xml_set_attribute(node, "key", USER_PASSWORD_KEY);
+    return copy;
+}
+
+/* Return: whether the file's content, without its line's end, is what people can type. */
+static bool
+is_password(struct buffer *content)
+{
+    size_t end = content->size;
+
+    while (end > 0 && strchr("\r\n", content->data[end - 1]))
+        end--;
+    for (size_t i = 0; i < end; i++) {
+        unsigned char c = (unsigned char)content->data[i];
+
+        if (c < ' ' || c == 0x7f)
+            return false;
+    }
+    if (end == 0 || end >= CRYPT_MAX_PASSPHRASE_SIZE)
+        return false;
+    content->data[end] = '\0';
+    return true;
+}
+
+int
+set_remove_password(struct writing *writing, const struct option_value *value,
+                    struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+    xmlNode *initialization = vocabulary_child(writing->element, "initialization");
+
+    (void)failure;
+    xmlUnsetProp(writing->element, (const xmlChar *)setting->element);
+    if (initialization && strcmp(setting->element, PART_ROOT_PASSWORD_NAME) == 0) {
+        set_remove_all(initialization, "root_password");
+        set_remove_if_empty(initialization);
+    }
+    return 0;
+}
+
+int
+set_add_password(struct writing *writing, const struct option_value *value,
+                 struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+    const bool is_root = strcmp(setting->element, PART_ROOT_PASSWORD_NAME) == 0;
+    char **hash =
+        &writing->passwords->hashes[is_root ? PASSWORD_OF_ROOT : PASSWORD_OF_USER];
+    cleanup_buffer struct buffer content = {0};
+
+    if (*hash)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--%s was given twice\ngive it once, with the file to use",
+                           value->row->name);
+    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, &content, failure) < 0)
+        return -1;
+    if (!is_password(&content))
+        return failure_set(
+            failure, FAILURE_REQUEST,
+            "'%s' must contain one line of 1 to %d bytes, without tabs and "
+            "other control characters\n"
+            "put only the password in it",
+            value->text, CRYPT_MAX_PASSPHRASE_SIZE - 1);
+    *hash = hash_password(content.data, failure);
+    if (!*hash)
+        return -1;
+    xml_set_attribute(writing->element, setting->element, "stored");
     return 0;
 }
 
@@ -451,26 +413,6 @@ find_secret_part(const char *value)
     return NULL;
 }
 
-static int
-fail_secret_part(const char *value, struct failure **failure)
-{
-    const char *names[ARRAY_SIZE(secret_parts)], *near;
-    size_t length = strcspn(value, "=");
-    cleanup_free char *word = xstrndup(value, length < 64 ? length : 64);
-
-    for (size_t i = 0; i < ARRAY_SIZE(secret_parts); i++)
-        names[i] = secret_parts[i].name;
-    near = text_suggest(word, names, ARRAY_SIZE(names));
-    failure_set(failure, FAILURE_USAGE, "--secret has '%.64s', expected PART=NAME[/KEY]",
-                value);
-    if (value[length] && near)
-        return failure_hint(failure, "did you mean --secret=%s%.64s?", near,
-                            value + length);
-    return failure_hint(failure, "write one of these as PART: user-data, vendor-data, "
-                                 "network-config, meta-data, ssh-authorized-keys, "
-                                 "ssh-host-keys or admin-password");
-}
-
 int
 set_remove_secret(struct writing *writing, const struct option_value *value,
                   struct failure **failure)
@@ -478,8 +420,15 @@ set_remove_secret(struct writing *writing, const struct option_value *value,
     const struct secret_part *part = find_secret_part(value->text);
     xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
 
+    if (!part && !*value->text)
+        return 0;
     if (!part)
-        return *value->text ? fail_secret_part(value->text, failure) : 0;
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "--secret has '%.64s', expected PART=NAME[/KEY]\n"
+            "use one of these as PART: user-data, vendor-data, network-config, "
+            "meta-data, ssh-authorized-keys, ssh-host-keys or admin-password",
+            value->text);
     if (!part->has_children)
         set_remove_all(writing->element, part->name);
     else if (node) {
@@ -531,8 +480,7 @@ set_remove_user_data(struct writing *writing, const struct option_value *value,
     (void)failure;
     for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
         next = xml_next_element(node);
-        if (vocabulary_is(node, "user-data") && !is_written(node) &&
-            !is_user_password(node))
+        if (vocabulary_is(node, "user-data") && !is_written(node))
             xml_remove(node);
     }
     return 0;
@@ -541,20 +489,15 @@ set_remove_user_data(struct writing *writing, const struct option_value *value,
 void
 set_order_user_data(struct writing *writing)
 {
-    bool (*const kinds[])(const xmlNode *node) = {is_written, is_user_password};
+    xmlNode *node = find_written(writing);
+    xmlNode *later = node ? xml_next_element(node) : NULL;
+    xmlNode *copy;
 
-    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-        xmlNode *node = find_child(writing, kinds[i]);
-        xmlNode *later = node ? xml_next_element(node) : NULL;
-
-        while (later && !(vocabulary_is(later, "user-data") && !is_written(later) &&
-                          !is_user_password(later)))
-            later = xml_next_element(later);
-        if (later) {
-            xmlNode *copy = xmlCopyNode(node, 1);
-
-            xml_remove(node);
-            xml_insert_child(writing->element, copy);
-        }
-    }
+    while (later && !vocabulary_is(later, "user-data"))
+        later = xml_next_element(later);
+    if (!later)
+        return;
+    copy = xmlCopyNode(node, 1);
+    xml_remove(node);
+    xml_insert_child(writing->element, copy);
 }

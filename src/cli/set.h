@@ -7,16 +7,14 @@
 
 #include "cli/cli.h"
 #include "domain/domain.h"
-#include "store/secret.h"
+#include "store/domain-secret.h"
 
 #define FILE_HINT "name a file that you may read"
 
 struct writing {
     const struct domain *domain;
     xmlNode *element; /* <cloud-init> */
-    struct secret_key
-        secrets[2]; /* to be written before the definition; owned contents */
-    size_t secret_count;
+    struct new_passwords *passwords;
 };
 
 /* What an option of the table means for the element. */
@@ -62,15 +60,12 @@ int set_remove_list(struct writing *writing, const struct option_value *value,
 int set_add_to_list(struct writing *writing, const struct option_value *value,
                     struct failure **failure);
 
-/* --root-password-file: a key of the host's secret. */
-int set_add_root_password(struct writing *writing, const struct option_value *value,
-                          struct failure **failure);
-
-/* --password-file: a user-data document in the host's secret. */
-int set_remove_user_password(struct writing *writing, const struct option_value *value,
-                             struct failure **failure);
-int set_add_user_password(struct writing *writing, const struct option_value *value,
-                          struct failure **failure);
+/* --password-file and --root-password-file: a hash that the host stores, and an attribute
+ * that says so. */
+int set_remove_password(struct writing *writing, const struct option_value *value,
+                        struct failure **failure);
+int set_add_password(struct writing *writing, const struct option_value *value,
+                     struct failure **failure);
 
 /* --secret: PART=NAME[/KEY]. */
 int set_remove_secret(struct writing *writing, const struct option_value *value,
@@ -82,6 +77,5 @@ int set_add_secret(struct writing *writing, const struct option_value *value,
 int set_remove_user_data(struct writing *writing, const struct option_value *value,
                          struct failure **failure);
 
-/* Moves the documents that come from those settings after all others, to which they
- * add. */
+/* Moves the document of --package and --run after all others, to which it adds. */
 void set_order_user_data(struct writing *writing);

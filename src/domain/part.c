@@ -144,9 +144,23 @@ part_add_entry(struct part *part, const char *key)
 bool
 part_is_password(const struct part *part)
 {
-    return part->kind == PART_ADMIN_PASSWORD ||
-           (part->kind == PART_VALUE && strcmp(part->element, "custom_script") != 0 &&
-            strcmp(part->element, "content") != 0);
+    switch (part->kind) {
+    case PART_ADMIN_PASSWORD:
+    case PART_PASSWORD:
+    case PART_ROOT_PASSWORD:
+        return true;
+    case PART_VALUE:
+        return strcmp(part->element, "custom_script") != 0 &&
+               strcmp(part->element, "content") != 0;
+    case PART_USER_DATA:
+    case PART_VENDOR_DATA:
+    case PART_NETWORK_CONFIG:
+    case PART_META_DATA:
+    case PART_SSH_KEYS:
+    case PART_SSH_HOST_KEYS:
+        break;
+    }
+    return false;
 }
 
 char *
@@ -172,6 +186,8 @@ part_describe(const struct part *part)
         return xasprintf("<%s secret=\"%.256s\">", part->element, part->name);
     case PART_GENERATED:
         return xasprintf("<cloud-init %s=\"generate\">", part->element);
+    case PART_STORED:
+        return xasprintf("<cloud-init %s=\"stored\">", part->element);
     case PART_INLINE:
         break;
     }
@@ -211,21 +227,30 @@ clear_entries(struct part *part)
 void
 part_mask(struct part *part)
 {
-    part->masked = part->origin == PART_SECRET || part->origin == PART_GENERATED;
-    if (part->origin == PART_GENERATED) {
+    switch (part->origin) {
+    case PART_SECRET:
+        for (size_t i = 0; i < part->entry_count; i++)
+            put_placeholder(&part->entries[i].data, part->name, part->entries[i].key, "");
+        if (!part_is_whole_secret(part))
+            put_placeholder(&part->data, part->name, part->key, "\n");
+        else if (part->entry_count == 0)
+            put_placeholder(part_add_entry(part, "*"), part->name, "*", "");
+        break;
+    case PART_GENERATED:
         clear_entries(part);
         buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
         buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC),
                              PART_GENERATED_MASK);
-    }
-    if (part->origin != PART_SECRET)
+        break;
+    case PART_STORED:
+        buffer_clear(&part->data);
+        buffer_append_string(&part->data, PART_STORED_MASK);
+        break;
+    case PART_INLINE:
+    case PART_FILE:
         return;
-    for (size_t i = 0; i < part->entry_count; i++)
-        put_placeholder(&part->entries[i].data, part->name, part->entries[i].key, "");
-    if (!part_is_whole_secret(part))
-        put_placeholder(&part->data, part->name, part->key, "\n");
-    else if (part->entry_count == 0)
-        put_placeholder(part_add_entry(part, "*"), part->name, "*", "");
+    }
+    part->masked = true;
 }
 
 /* --- the list --------------------------------------------------------------------- */
@@ -314,11 +339,12 @@ parts_next(const struct parts *parts, const struct part *part)
 }
 
 struct part *
-parts_add_generated_host_keys(struct parts *parts, const xmlNode *node)
+parts_add_kept(struct parts *parts, enum part_kind kind, enum part_origin origin,
+               const char *attribute, const xmlNode *node)
 {
-    struct part *part = new_part(parts, PART_SSH_HOST_KEYS, "ssh-host-keys");
+    struct part *part = new_part(parts, kind, attribute);
 
-    part->origin = PART_GENERATED;
+    part->origin = origin;
     part->line = xml_line(node);
     return part;
 }

@@ -22,6 +22,8 @@ enum part_kind {
     PART_SSH_HOST_KEYS,  /* each entry is a file in /etc/ssh */
     PART_ADMIN_PASSWORD, /* of a Windows guest */
     PART_VALUE,          /* of an element below <initialization> */
+    PART_PASSWORD,       /* the hash of the default user's password */
+    PART_ROOT_PASSWORD,  /* the hash of root's */
 };
 
 enum part_origin {
@@ -29,6 +31,7 @@ enum part_origin {
     PART_FILE,
     PART_SECRET,
     PART_GENERATED, /* made at the first start (store/host-key.h) */
+    PART_STORED,    /* by 'virt-seed set' (store/domain-secret.h) */
 };
 
 /* One key of a secret that is used as a whole. */
@@ -80,8 +83,11 @@ struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
                                const char *setting, const char *file,
                                const char *configuration);
 
-/* Adds ssh host keys that virt-seed generates, as an attribute of the element asks. */
-struct part *parts_add_generated_host_keys(struct parts *parts, const xmlNode *node);
+/* Adds what an attribute of the element asks for, which has the part's name, and virt-seed
+ * keeps: PART_GENERATED or PART_STORED. */
+struct part *parts_add_kept(struct parts *parts, enum part_kind kind,
+                            enum part_origin origin, const char *attribute,
+                            const xmlNode *node);
 
 /* Return: the first part of that kind, or the next after `part`; NULL if there is none. */
 struct part *parts_find(const struct parts *parts, enum part_kind kind);
@@ -111,9 +117,14 @@ char *part_describe(const struct part *part);
 int part_fail(const struct part *part, struct failure **failure);
 
 /* Replaces content that is, or would be, read from a secret with '<secret NAME/KEY>', and
- * content that is, or would be, generated with PART_GENERATED_MASK. */
+ * content that is, or would be, generated or stored with another mask. */
 #define PART_GENERATED_MASK "<generated at the first start>"
+#define PART_STORED_MASK "<stored by virt-seed set>"
 void part_mask(struct part *part);
+
+/* The attributes, and the files that virt-seed keeps. */
+#define PART_PASSWORD_NAME "password"
+#define PART_ROOT_PASSWORD_NAME "root-password"
 
 /* The files in /etc/ssh for generated host keys. */
 #define PART_HOST_KEY "ssh_host_ed25519_key"

@@ -322,13 +322,23 @@ read_either(const xmlNode *node, const char *attribute, const char *usual,
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {
-        "datasource",    "bus",   "serial",     "boots",      "report",
-        "ssh-host-keys", "cache", "machine-id", "smbios-was", NULL};
+    const char *const known[] = {"datasource",
+                                 "bus",
+                                 "serial",
+                                 "boots",
+                                 "report",
+                                 "ssh-host-keys",
+                                 "cache",
+                                 "machine-id",
+                                 "smbios-was",
+                                 PART_PASSWORD_NAME,
+                                 PART_ROOT_PASSWORD_NAME,
+                                 NULL};
     const char *const buses[] = {"auto", "scsi", "sata", "ide", "usb", "virtio", NULL};
     const char *const host_keys[] = {"generate", NULL};
+    const char *const stored[] = {"stored", NULL};
     const char *names[DATASOURCE_COUNT + 1];
-    int datasource = 0, bus = 0, generate = -1;
+    int datasource = 0, bus = 0, generate = -1, password = -1, root_password = -1;
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         names[i] = datasources[i].name;
@@ -342,10 +352,22 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                     failure) < 0 ||
         vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
         vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0 ||
-        vocabulary_read_choice(node, "ssh-host-keys", host_keys, &generate, failure) < 0)
+        vocabulary_read_choice(node, "ssh-host-keys", host_keys, &generate, failure) <
+            0 ||
+        vocabulary_read_choice(node, PART_PASSWORD_NAME, stored, &password, failure) <
+            0 ||
+        vocabulary_read_choice(node, PART_ROOT_PASSWORD_NAME, stored, &root_password,
+                               failure) < 0)
         return -1;
     if (generate == 0)
-        parts_add_generated_host_keys(&request->parts, node);
+        parts_add_kept(&request->parts, PART_SSH_HOST_KEYS, PART_GENERATED,
+                       "ssh-host-keys", node);
+    if (password == 0)
+        parts_add_kept(&request->parts, PART_PASSWORD, PART_STORED, PART_PASSWORD_NAME,
+                       node);
+    if (root_password == 0)
+        parts_add_kept(&request->parts, PART_ROOT_PASSWORD, PART_STORED,
+                       PART_ROOT_PASSWORD_NAME, node);
     request->datasource = &datasources[datasource];
     request->bus = domain_bus_parse(buses[bus]);
     if (request->datasource->over_http && request->bus != DOMAIN_BUS_OTHER)
@@ -395,6 +417,11 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
                                "keep one of them");
     if (!initialization)
         return 0;
+    if (initialization->root_password && parts_find(&request->parts, PART_ROOT_PASSWORD))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has " PART_ROOT_PASSWORD_NAME "=\"stored\", and "
+                               "<initialization> gives 'root' a second password\n"
+                               "keep one of them");
     hostname_twice = initialization->host_name && request->hostname;
     if (hostname_twice ||
         (initialization->network &&

@@ -97,6 +97,46 @@ set_passwords(json_t *config, const struct initialization *initialization,
     return 0;
 }
 
+/*
+ * Adds the hashes that 'virt-seed set' stored. The image chooses the default user's name:
+ * "password" needs none, and works in all versions, also if user-data names another default
+ * user; but cloud-init ignores it if chpasswd has "users".
+ */
+static void
+add_stored_passwords(json_t *config, const struct part *user, const struct part *root)
+{
+    json_t *chpasswd = json_object_get(config, "chpasswd");
+    json_t *default_user = json_object_get(config, "user");
+    json_t *users;
+
+    if (!chpasswd) {
+        chpasswd = json_pack("{s:b}", "expire", 0);
+        json_set(config, "chpasswd", chpasswd);
+    }
+    if (root && !json_object_get(chpasswd, "users"))
+        json_set(chpasswd, "users", json_array());
+    users = json_object_get(chpasswd, "users");
+    if (root) {
+        cleanup_free char *hash = part_word(root);
+
+        json_add(users, json_pack("{s:s, s:s, s:s}", "name", "root", "password", hash,
+                                  "type", "hash"));
+    }
+    if (user) {
+        cleanup_free char *hash = part_word(user);
+
+        json_set_string(config, "password", hash);
+        if (users && !default_user) {
+            default_user = json_object();
+            json_set(config, "user", default_user);
+        }
+        if (users) {
+            json_set_string(default_user, "hashed_passwd", hash);
+            json_set(default_user, "lock_passwd", json_false());
+        }
+    }
+}
+
 /* cloud-init before 22.2 does not know chpasswd's "users", and would turn on password
  * log-in with no password set. All versions take passwords from the list of users, too,
  * and root's, who exists. There must be a list already: it replaces the image's own. */
@@ -190,6 +230,8 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
                    struct instance_id *id, struct failure **failure)
 {
     const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    const struct part *password = parts_find(&request->parts, PART_PASSWORD);
+    const struct part *root_password = parts_find(&request->parts, PART_ROOT_PASSWORD);
     enum initialization_choice renew = request->initialization
                                            ? request->initialization->regenerate_ssh_keys
                                            : INITIALIZATION_UNSAID;
@@ -204,16 +246,22 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
                  json_boolean(keys || renew == INITIALIZATION_YES));
     if (keys)
         json_set(config, "ssh_keys", ssh_host_keys_to_json(keys));
-    if (json_object_size(config) == 0)
+    if (json_object_size(config) == 0 && !password && !root_password)
         return 0;
     if (instance_id_covers(id, COVER_USER_DATA)) {
         cleanup_json json_t *covered = json_copy(config);
 
-        /* People choose that keys are generated, but not which. */
+        /* That there are such keys and passwords, but not which. */
         if (keys && keys->origin == PART_GENERATED)
             json_set_string(covered, "ssh_keys", "generate");
+        if (password)
+            json_set_string(covered, PART_PASSWORD_NAME, "stored");
+        if (root_password)
+            json_set_string(covered, PART_ROOT_PASSWORD_NAME, "stored");
         instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
     }
+    if (password || root_password)
+        add_stored_passwords(config, password, root_password);
     /* After the instance-id, for it covers each password once. */
     repeat_passwords(config);
     buffer_append_string(buffer, "#cloud-config\n");

@@ -34,6 +34,8 @@ covers_of(const struct part *part)
     case PART_ADMIN_PASSWORD:
         return COVER_META_DATA;
     case PART_SSH_KEYS:
+    case PART_PASSWORD:
+    case PART_ROOT_PASSWORD:
         break;
     }
     return 0;

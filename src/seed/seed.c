@@ -142,6 +142,8 @@ check_data(const struct request *request, const struct part *part,
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:
+    case PART_PASSWORD:
+    case PART_ROOT_PASSWORD:
     case PART_VALUE:
         if (part_is_password(part))
             return check_password(part, failure);
@@ -158,7 +160,7 @@ int
 seed_check_part(const struct request *request, const struct part *part,
                 struct failure **failure)
 {
-    const bool needs_data = part->kind == PART_ADMIN_PASSWORD || part->kind == PART_VALUE;
+    const bool needs_data = part->kind == PART_VALUE || part_is_password(part);
     int result = 0;
 
     if (part->masked)

@@ -10,21 +10,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/ssh-host-keys.h"
+#include "store/domain-secret.h"
 #include "store/host-key.h"
 #include "store/own-directory.h"
 #include "store/secret.h"
-
-static char *
-directory_path(const char *uuid)
-{
-    return xasprintf("%s/%s", HOST_KEY_DIRECTORY, uuid);
-}
-
-static char *
-private_path(const char *uuid)
-{
-    return xasprintf("%s/%s/" PART_HOST_KEY, HOST_KEY_DIRECTORY, uuid);
-}
 
 static char *
 public_name(const char *uuid)
@@ -38,7 +27,7 @@ static int
 fail_missing(const char *path, const char *uuid, bool has_booted,
              struct failure **failure)
 {
-    cleanup_free char *directory = directory_path(uuid);
+    cleanup_free char *directory = domain_secret_path(uuid, "");
 
     if (!has_booted)
         return failure_set(
@@ -53,24 +42,10 @@ fail_missing(const char *path, const char *uuid, bool has_booted,
         path, directory);
 }
 
-/* Return: 0; 1 if there is none; -1 on failure. */
 static int
 read_private(int root, const char *uuid, struct buffer *key, struct failure **failure)
 {
-    cleanup_free char *path = private_path(uuid);
-    cleanup_close int parent = secret_open_directory(root, HOST_KEY_DIRECTORY, failure);
-    cleanup_free char *directory_name = directory_path(uuid);
-    cleanup_close int directory = -1;
-
-    if (parent >= 0)
-        directory = secret_open_directory(root, directory_name, failure);
-    if (directory >= 0 && secret_read_file(directory, PART_HOST_KEY, path, LIMIT_SSH_KEY,
-                                           key, failure) == 0)
-        return 0;
-    if ((*failure)->code != FAILURE_SECRET_MISSING)
-        return -1;
-    failure_free(steal(*failure));
-    return 1;
+    return domain_secret_read(root, uuid, PART_HOST_KEY, LIMIT_SSH_KEY, key, failure);
 }
 
 int
@@ -125,18 +100,10 @@ generate(int directory)
 static int
 make_private(int root, const char *uuid, struct failure **failure)
 {
-    cleanup_free char *path = directory_path(uuid);
-    cleanup_close int state = statedir_make(root);
-    cleanup_close int parent = -1;
-    cleanup_close int directory = -1;
+    cleanup_free char *path = domain_secret_path(uuid, "");
+    cleanup_close int directory = domain_secret_make_directory(root, uuid, failure);
     int error;
 
-    if (state < 0)
-        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
-    parent = secret_make_directory(root, HOST_KEY_DIRECTORY, failure);
-    if (parent < 0)
-        return -1;
-    directory = secret_make_directory(root, path, failure);
     if (directory < 0)
         return -1;
     error = generate(directory);
@@ -170,7 +137,7 @@ static int
 add_keys(int root, const char *uuid, struct buffer *key, bool publishes,
          struct part *part, struct failure **failure)
 {
-    cleanup_free char *path = private_path(uuid);
+    cleanup_free char *path = domain_secret_path(uuid, PART_HOST_KEY);
     cleanup_free char *public = key->size > 0 ? openssh_key_public(key->data) : NULL;
     cleanup_free char *line = public ? xasprintf("%s virt-seed\n", public) : NULL;
 
@@ -193,7 +160,7 @@ host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
               struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
-    cleanup_free char *path = private_path(uuid);
+    cleanup_free char *path = domain_secret_path(uuid, PART_HOST_KEY);
     int missing = read_private(root, uuid, &key, failure);
 
     if (missing)
@@ -206,7 +173,7 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
                  struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
-    cleanup_free char *path = private_path(uuid);
+    cleanup_free char *path = domain_secret_path(uuid, PART_HOST_KEY);
     int missing = read_private(root, uuid, &key, failure);
 
     if (missing > 0 && !may_make)

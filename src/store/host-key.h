@@ -7,8 +7,7 @@
  *
  * How it works: the private key is made once, at the first start that finds none, and
  * never replaced: of two simultaneous starts one publishes its key, and both use it. The
- * public key is made from it at each start that finds none or a different one. To move a
- * domain to another host, copy the directory of its UUID.
+ * public key is made from it at each start that finds none or a different one.
  */
 #pragma once
 
@@ -16,8 +15,6 @@
 
 #include "base/failure.h"
 #include "domain/part.h"
-
-#define HOST_KEY_DIRECTORY VIRT_SEED_STATEDIR "/secrets"
 
 /*
  * Ensures that the domain's keys exist, and adds them to the part, which has none yet.

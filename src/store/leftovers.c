@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/part.h"
-#include "store/host-key.h"
+#include "store/domain-secret.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
@@ -27,7 +27,7 @@ static const struct {
     const char *suffixes[7]; /* ended by NULL */
 } directories[] = {
     {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC, GONE_SUFFIX}},
-    {HOST_KEY_DIRECTORY, true, {""}},
+    {DOMAIN_SECRETS, true, {""}},
     {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
@@ -209,7 +209,7 @@ remove_abandoned_in(int root, const char *path, const char *prefix)
 void
 leftovers_remove_abandoned(int root, const char *uuid)
 {
-    cleanup_free char *secrets = xasprintf("%s/%s", HOST_KEY_DIRECTORY, uuid);
+    cleanup_free char *secrets = domain_secret_path(uuid, "");
 
     remove_abandoned_in(root, VIRT_SEED_STATEDIR, uuid);
     remove_abandoned_in(root, VIRT_SEED_REPORTDIR, uuid);

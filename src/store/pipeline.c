@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "store/domain-secret.h"
 #include "store/host-key.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -141,6 +142,9 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
                 ? host_key_prepare(root, domain->uuid, cold_boot, part, failure)
                 : host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
         break;
+    case PART_STORED:
+        result = password_read(root, domain, part, failure);
+        break;
     case PART_INLINE:
         break;
     }
@@ -151,8 +155,15 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
     return resume ? 0 : seed_check_part(request, part, failure);
 }
 
-/* Does what the policy says. A generated part may not exist yet, and only root can tell.
- * Return: 0, with the failure cleared, to continue with the next part. */
+/* Return: whether virt-seed keeps it for the domain; only root can read it. */
+static bool
+is_kept(const struct part *part)
+{
+    return part->origin == PART_GENERATED || part->origin == PART_STORED;
+}
+
+/* Does what the policy says. A generated part may not exist yet. Return: 0, with the failure
+ * cleared, to continue with the next part. */
 static int
 handle_failed_part(const struct pipeline *pipeline, struct part *part,
                    struct failure **failure)
@@ -162,8 +173,7 @@ handle_failed_part(const struct pipeline *pipeline, struct part *part,
     bool unreadable = code == FAILURE_SECRET_UNREADABLE;
 
     if (pipeline->policy == PIPELINE_COLLECT) {
-        if ((missing && !pipeline->migrates) ||
-            (unreadable && part->origin == PART_GENERATED))
+        if ((missing && !pipeline->migrates) || (unreadable && is_kept(part)))
             failure_free(steal(*failure));
         else
             pipeline->found(pipeline->data, failure);
@@ -240,9 +250,9 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *too_large = NULL;
 
-        /* A hidden generated part is not read: that needs a permission, and the output is
-         * the same. */
-        if (!(pipeline->hides && part->origin == PART_GENERATED) &&
+        /* If it is hidden, it is not read: that needs a permission, and the output is the
+         * same. */
+        if (!(pipeline->hides && is_kept(part)) &&
             pipeline_read_part(pipeline, request, part, failure) < 0 &&
             handle_failed_part(pipeline, part, failure) < 0)
             return -1;

@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/secret.h"
 
 #define SECRETS SECRET_DIRECTORY
@@ -116,7 +117,7 @@ fail_open(int error, const char *path, struct failure **failure)
     case EACCES:
     case EPERM:
         return failure_set(failure, FAILURE_SECRET_UNREADABLE,
-                           "you may not read %s\nrun the command as root", path);
+                           "no permission to read %s\nrun the command as root", path);
     default:
         return failure_set_errno(failure, FAILURE_SECRET, error,
                                  "could not open %s\ncheck the file: ls -l %s", path,
@@ -429,7 +430,7 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int secret = -1;
     const char *missing = NULL;
-    bool had_keys, there;
+    bool had_keys = false, there;
 
     if (secret_check_name("secret", name, failure) < 0)
         return -1;
@@ -459,71 +460,22 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     return 0;
 }
 
-int
-secret_replace(int root, const struct domain *domain, const struct secret_key *key,
-               struct failure **failure)
-{
-    cleanup_close int secret = -1;
-    bool had_keys;
-
-    if (secret_check_name("secret", domain->name, failure) < 0 ||
-        secret_check_key(key->name, failure) < 0)
-        return -1;
-    secret = open_to_write(root, domain->name, &had_keys, failure);
-    if (secret < 0)
-        return -1;
-    /* Without a list, every domain could use the key. */
-    if (had_keys && !has_list(secret))
-        return failure_set(
-            failure, FAILURE_SECRET,
-            SECRETS "/%s has no list of domains, so every domain could use the key '%s'\n"
-                    "first list those that may, by UUID or name, in " SECRETS "/%s/" ALLOW
-                    " (mode 0600)",
-            domain->name, key->name, domain->name);
-    if (had_keys && check_allowed(secret, domain->name, domain, failure) < 0)
-        return -1;
-    /* Before the key: nobody else may read it for a moment. */
-    if (!had_keys) {
-        struct secret_key allow = {.name = (char[]){ALLOW}};
-        int result;
-
-        buffer_printf(&allow.content, "%s\n",
-                      *domain->uuid ? domain->uuid : domain->name);
-        result = write_key(secret, domain->name, &allow, failure);
-        buffer_clear(&allow.content);
-        if (result < 0)
-            return -1;
-    }
-    return write_key(secret, domain->name, key, failure);
-}
-
 /* --- undoing ------------------------------------------------------------------------ */
 
-struct secret_past {
-    const char *name;
-    struct secret_key key; /* its name is NULL if only a new secret is removed */
-    bool is_new;           /* there was no such secret */
-    int error;             /* -ENOENT if there was no such key */
-};
-
 void
-secret_undo_note(struct secret_undo *undo, const char *name, const char *key)
+secret_undo_note(struct secret_undo *undo, const char *name)
 {
     cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
-    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key ? key : "");
     cleanup_failure struct failure *invalid = NULL;
-    struct secret_past *past;
     struct stat status;
+    bool is_new = secrets == -ENOENT;
 
     if (secret_check_name("secret", name, &invalid) < 0)
         return;
-    past = array_add(undo->list, undo->count);
-    *past = (struct secret_past){.name = name, .key.name = (char *)key};
-    past->is_new =
-        secrets == -ENOENT ||
-        (secrets >= 0 && fstatat(secrets, name, &status, AT_SYMLINK_NOFOLLOW) < 0 &&
-         errno == ENOENT);
-    past->error = fs_read_in_root(undo->root, path, LIMIT_PART, &past->key.content);
+    if (secrets >= 0 && fstatat(secrets, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        is_new = errno == ENOENT;
+    if (is_new)
+        texts_add(&undo->names, &undo->count, xstrdup(name));
 }
 
 void
@@ -531,27 +483,14 @@ secret_undo_all(struct secret_undo *undo)
 {
     cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
 
-    for (size_t i = 0; secrets >= 0 && i < undo->count; i++) {
-        const struct secret_past *past = &undo->list[i];
-        cleanup_close int secret =
-            fs_open_strictly_beneath(secrets, past->name, O_DIRECTORY);
-        cleanup_failure struct failure *ignored = NULL;
-
-        if (past->is_new)
-            fs_remove_tree(secrets, past->name);
-        else if (secret >= 0 && past->key.name && past->error == -ENOENT)
-            unlinkat(secret, past->key.name, 0);
-        else if (secret >= 0 && past->key.name && past->error == 0)
-            write_key(secret, past->name, &past->key, &ignored);
-    }
+    for (size_t i = 0; secrets >= 0 && i < undo->count; i++)
+        fs_remove_tree(secrets, undo->names[i]);
     secret_undo_drop(undo);
 }
 
 void
 secret_undo_drop(struct secret_undo *undo)
 {
-    for (size_t i = 0; i < undo->count; i++)
-        buffer_clear(&undo->list[i].key.content);
-    free(undo->list);
+    texts_free(undo->names, undo->count);
     *undo = (struct secret_undo){.root = undo->root};
 }

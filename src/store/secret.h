@@ -71,27 +71,19 @@ int secret_make_directory(int root, const char *path, struct failure **failure);
 int secret_write(int root, const char *name, const struct secret_key *keys,
                  size_t key_count, struct failure **failure);
 
-/* Writes one key of the secret with the domain's name, replacing an existing one. A new
- * secret allows only this domain: by its UUID, or if libvirt has still to choose that, by
- * its name. Fails if the secret exists and this domain may not use it, or every one may. */
-int secret_replace(int root, const struct domain *domain, const struct secret_key *key,
-                   struct failure **failure);
-
 /* --- undoing ------------------------------------------------------------------------ */
 
-/* What was there of the secrets that a command writes, so that it is there again if the
- * command fails. */
+/* The secrets that a command makes, which are removed if it fails. */
 struct secret_undo {
     int root;
-    struct secret_past *list;
+    char **names;
     size_t count;
 };
 
-/* Notes what is there, before it is written, of a key of the secret; with NULL, only
- * whether there is such a secret. Both names are borrowed. */
-void secret_undo_note(struct secret_undo *undo, const char *name, const char *key);
+/* Notes the name before it is written, unless there is such a secret. */
+void secret_undo_note(struct secret_undo *undo, const char *name);
 
-/* Puts back what was noted, as far as possible; nothing after secret_undo_drop(). */
+/* Removes what was noted, as far as possible; nothing after secret_undo_drop(). */
 void secret_undo_all(struct secret_undo *undo);
 void secret_undo_drop(struct secret_undo *undo);
 

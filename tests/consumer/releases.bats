@@ -2,6 +2,7 @@
 # releases.bats: cloud-init understands each request that golden cases and examples make, and the documents
 # of documents.yaml, alone and among others; and the cloud-inits of all releases of Debian understand the
 # same. What differs is in known-differences, with its reason.
+# shellcheck disable=SC2016  # what looks like a shell's variable is a hash
 
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
@@ -107,6 +108,17 @@ what_came() {
         done
     done
     [[ $failed -eq 0 ]]
+}
+
+# Before 22.2, cloud-init ignores root's (virt-seed-xml(5)).
+@test "each cloud-init gets the hashes of stored passwords" {
+    local file
+
+    for file in "$seeds"/example-passwords/*.json; do
+        jq -e '.["user-config"].password == "$6$salt$user"
+            and .users.debian.hashed_passwd == "$6$salt$user" and .users.debian.default
+            and .["user-config"].chpasswd.users == [{name: "root", password: "$6$salt$root", type: "hash"}]' "$file"
+    done
 }
 
 # guest_says FOLDER ANSWER: what the host makes of what the guest has taken.

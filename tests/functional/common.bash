@@ -133,6 +133,15 @@ make_secret() {
     )
 }
 
+# make_password NAME HASH [UUID]: stores the hash of a password in $root, as 'virt-seed set' does.
+make_password() {
+    (
+        umask 077
+        mkdir -p "$root$statedir/secrets/${3-$uuid}"
+        printf '%s' "$2" >"$root$statedir/secrets/${3-$uuid}/$1"
+    )
+}
+
 # make_host_of_examples: the same with the secrets and files that xml/examples refer to.
 make_host_of_examples() {
     make_root
@@ -141,6 +150,8 @@ make_host_of_examples() {
     make_secret web1-meta app_name shop
     make_secret team alice 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
     make_secret network web1.yaml 'version: 2'
+    make_password password '$6$salt$user'
+    make_password root-password '$6$salt$root'
     mkdir -p "$root$confdir/files/site" "$root$confdir/files/keys"
     cp "$root$confdir/secrets/team/alice" "$root$confdir/files/keys/site"
     printf '#cloud-config\ntimezone: UTC\n' >"$root$confdir/files/site/base.yaml"

@@ -200,7 +200,7 @@ assert_nothing_left() {
     domain_xml '<ci:user-data file="site/base.yaml"/><ci:vendor-data secret="web1"/>
         <ci:network-config from="interfaces"/>' >web1.xml
     run edit
-    assert_refused 2 "the user-data is the file 'site/base.yaml'" "$confdir/files/site/base.yaml"
+    assert_refused 2 "the user-data is the file 'site/base.yaml'" "$confdir/files"
     run edit vendor-data
     assert_refused 2 "the vendor-data is the secret 'web1'" "$confdir/secrets/web1"
     run edit network-config

@@ -128,7 +128,7 @@ END
     printf 'version: 3\n' >wrong-version
     for option in user-data=broken vendor-data=broken user-data=headless network-config=wrong-version; do
         run -1 --separate-stderr sets "--$option"
-        [[ -z $output && $stderr = "virt-seed: error: domain 'web1': <${option%%=*}>: "* ]]
+        [[ -z $output && $stderr = "virt-seed: error: domain 'web1': --${option%%=*}: <${option%%=*}>: "* ]]
     done
 }
 
@@ -169,7 +169,7 @@ END
     run --separate-stderr -0 virt-seed set --hostname=one --meta-data=a=1 -o out.xml web1.xml
     [[ $output = *"<cloud-init> added"*'--hostname written'*'--meta-data written'*'cdrom'* ]]
     run -0 virt-seed set --hostname=one --meta-data=a=1 --in-place out.xml
-    assert_said "asks for that already"
+    assert_said "already set"
     run -0 virt-seed set --hostname=two --json --in-place out.xml
     [[ $(jq -c .changes <<<"$output") = '["--hostname written"]' ]]
     # Only blanks differ, but they are part of the value and of the document.
@@ -192,75 +192,12 @@ END
     [[ $output = *'<hostname>one</hostname>'* ]]
 }
 
-@test "stores root's password as a secret and nowhere else" {
-    local secret=$root$confdir/secrets/web1/root-password
-
-    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
-    run -0 virt-seed --root="$root" set --root-password-file=password -o out.xml web1.xml
-    [[ $output != *hunter2* ]]
-    run ! grep hunter2 out.xml
-    [[ $(<"$secret") = hunter2 && $(stat -c %a "$secret") = 600 ]]
-    [[ $(stat -c %a "${secret%/*}") = 700 ]]
-    run -0 is_valid <out.xml
-    run -0 virt-seed --root="$root" dump --show-secrets out.xml user-data
-    assert_said hunter2
-
-    # Another one replaces it.
-    echo 'correct horse' >password
-    run -0 virt-seed --root="$root" set --root-password-file=password --in-place out.xml
-    assert_said "key root-password of the secret 'web1' written"
-    [[ $(<"$secret") = 'correct horse' ]]
-}
-
-@test "a new secret is for its domain alone, and the list of an existing one stays" {
-    local other=${uuid/4dea/5dea} secret=$root$confdir/secrets/web1
-
-    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
-    virt-seed --quiet --root="$root" set --root-password-file=password -o out.xml web1.xml
-    virt-seed --quiet --root="$root" dump out.xml user-data
-    sed "s|$uuid|$other|g" out.xml >other.xml
-    run -1 virt-seed --root="$root" dump other.xml user-data
-    assert_said "may not use the secret 'web1'"
-
-    rm "$secret/allow"
-    run virt-seed --root="$root" set --password-file=password -o out.xml web1.xml
-    assert_refused 1 "no list of domains" "$confdir/secrets/web1/allow (mode 0600)"
-    echo "$other" | install -m 0600 /dev/stdin "$secret/allow"
-    run virt-seed --root="$root" set --password-file=password -o out.xml web1.xml
-    assert_refused 1 "may not use the secret 'web1'"
-    [[ ! -e $secret/user-password ]]
-    echo 'web*' | install -m 0600 /dev/stdin "$secret/allow"
-    virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
-    [[ $(<"$secret/allow") = 'web*' ]]
-}
-
-@test "writes a secret through no symbolic link" {
-    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
-    mkdir -p "$root$confdir/secrets" elsewhere
-    chmod 0700 "$root$confdir/secrets"
-    ln -s "$PWD/elsewhere" "$root$confdir/secrets/web1"
-    run virt-seed --root="$root" set --root-password-file=password -o out.xml web1.xml
-    assert_refused 1 "$confdir/secrets/web1"
-    [[ -z $(ls elsewhere) && ! -e out.xml ]]
-}
-
-@test "--print prints the XML and writes nothing" {
-    run --separate-stderr -0 virt-seed --root="$root" --quiet set --print \
-        --root-password-file=password web1.xml
-    [[ $output = *'secret="web1" key="root-password"'* ]]
-    [[ ! -e $root$confdir/secrets/web1 ]]
-    run virt-seed set --print -i web1.xml
-    assert_refused 2 '--print'
-}
-
 @test "--dry-run lists the changes and writes nothing" {
     cp web1.xml before.xml
-    run --separate-stderr -0 virt-seed --root="$root" set --dry-run -i --hostname=one \
-        --root-password-file=password web1.xml
+    run --separate-stderr -0 virt-seed --root="$root" set --dry-run -i --hostname=one web1.xml
     [[ ${lines[0]} == 'web1: would be changed' ]]
-    [[ $output == *$'\n  --hostname written\n'* && $output != *'<domain'* && $output != *hunter2* ]]
+    [[ $output == *$'\n  --hostname written\n'* && $output != *'<domain'* ]]
     cmp web1.xml before.xml
-    [[ ! -e $root$confdir/secrets/web1 ]]
 }
 
 @test "refuses impossible settings and keeps the file unchanged" {
@@ -280,16 +217,18 @@ END
     run virt-seed set -i --secret=moon=web1 web1.xml
     assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=userdata=web1 web1.xml
-    assert_refused 2 'did you mean --secret=user-data=web1?'
+    assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=user-data web1.xml
     assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=admin-password=web1 web1.xml
     assert_refused 1 'admin-password'
     # Nobody who types an option knows the name of its element.
     run virt-seed set -i --user=no/user web1.xml
-    assert_refused 1 '--user: ' 'user_name'
+    assert_refused 1 "domain 'web1': --user: " 'user_name'
     run virt-seed set -i --instance-id=a --instance-id-policy=content web1.xml
-    assert_refused 1 '--instance-id-policy: ' 'duplicate <instance-id>'
+    assert_refused 1 "domain 'web1': --instance-id-policy: duplicate <instance-id>"
+    run virt-seed set -i --instance-id-policy=content --instance-id=a web1.xml
+    assert_refused 1 "domain 'web1': --instance-id: duplicate <instance-id>"
     run virt-seed set -i --hostname=web1 --ssh-key=user-data web1.xml
     assert_refused 1 '--ssh-key: '
     run virt-seed set -i --hostname=a --hostname=b web1.xml
@@ -305,30 +244,55 @@ END
     printf 'a\0b' >binary
     run virt-seed set -i --ssh-key=binary web1.xml
     assert_refused 1 'XML cannot hold'
-    : >empty
-    run virt-seed set -i --root-password-file=empty web1.xml
-    assert_refused 1 'holds no password'
-    # No start would take these.
-    head -c 513 /dev/zero | tr '\0' a >password
-    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
-    assert_refused 1 'at most 512 bytes'
-    run virt-seed --root="$root" set -i --password-file=password web1.xml
-    assert_refused 1 'more than 511 bytes'
-    printf 'a\tb\n' >password
-    run virt-seed --root="$root" set -i --root-password-file=password web1.xml
-    assert_refused 1 'without tabs'
     run virt-seed set -i --secret=user-data=../x web1.xml
     assert_refused 1 '--secret' 'is not a valid secret name'
     run virt-seed set -i --secret=user-data=a/b/c web1.xml
     assert_refused 1 '--secret' 'key="b/c" is not a valid secret name'
-    head -c 600 /dev/zero | tr '\0' a >long
-    run virt-seed set -i --root-password-file=long web1.xml
-    assert_refused 1 'more than'
     truncate -s 5M large
     run virt-seed set -i --user-data=large web1.xml
     assert_refused 1 'more than'
     diff before.xml web1.xml
-    [[ ! -e $root$confdir/secrets ]]
+}
+
+@test "a password is one line that can be typed" {
+    local option
+
+    : >empty
+    printf '\r\n' >end
+    printf 'one\ntwo\n' >lines
+    printf 'one\0two\n' >nul
+    printf 'a\tb\n' >tab
+    head -c 512 /dev/zero | tr '\0' a >long
+    for option in password root-password; do
+        for file in empty end lines nul tab long; do
+            run virt-seed --root="$root" set "--$option-file=$file" web1.xml
+            assert_refused 1 "'$file' must contain one line of 1 to 511 bytes" 'put only the password in it'
+        done
+        run virt-seed --root="$root" set "--$option-file=password" "--$option-file=password" web1.xml
+        assert_refused 2 "--$option-file was given twice"
+    done
+    head -c 600 /dev/zero | tr '\0' a >long
+    run virt-seed --root="$root" set --root-password-file=long web1.xml
+    assert_refused 1 'more than'
+}
+
+@test "a password of a FILE is refused, since nothing is known of its domain's host" {
+    for option in -i --dry-run --quiet; do
+        for file in web1.xml -; do
+            run virt-seed --root="$root" set "$option" --password-file=password "$file" <web1.xml
+            assert_refused 2
+        done
+    done
+    run virt-seed --root="$root" set --password-file=password web1.xml
+    assert_refused 2 'a password needs a DOMAIN, not a FILE' 'define the domain first'
+    [[ -z $(find "$root" -type f) ]]
+    # It can be removed, and root's in oVirt's words as well.
+    domain_xml '<ci:initialization><ci:root_password secret="a"/></ci:initialization>' |
+        sed 's/<ci:cloud-init /&password="stored" /' >web1.xml
+    virt-seed --quiet --root="$root" set --password-file= web1.xml >out.xml
+    [[ $(request <out.xml) != *stored* && $(request <out.xml) = *'secret="a"'* ]]
+    virt-seed --quiet --root="$root" set --password-file= --root-password-file= web1.xml >out.xml
+    [[ $(request <out.xml) != *stored* && $(request <out.xml) != *'secret="a"'* ]]
 }
 
 @test "accepts a thousand settings" {
@@ -435,57 +399,6 @@ END
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
     assert_refused 2 'the domain has 0 interfaces'
-}
-
-@test "the default user's password is hashed into the host's secret" {
-    local secret=$root$confdir/secrets/web1/user-password
-
-    virt-seed --quiet --root="$root" set --password-file=password web1.xml >out.xml
-    run -0 is_valid <out.xml
-    run ! grep -r 'hunter2' out.xml "$root"
-    [[ $(stat -c %a "$secret") = 600 ]]
-    # shellcheck disable=SC2016  # a hash
-    grep -qF 'password: "$6$' "$secret"
-    if perl -e 1 2>/dev/null; then
-        hash=$(sed -n 's/^password: "\(.*\)"$/\1/p' "$secret")
-        [[ $(perl -e 'print crypt("hunter2", $ARGV[0])' "$hash") = "$hash" ]]
-    fi
-    virt-seed --root="$root" dump --show-secrets - user-data <out.xml | grep -q 'expire: false'
-    # Another password replaces it, and the request contains neither.
-    virt-seed --quiet --root="$root" set --password-file=password - <out.xml >other.xml
-    [[ $(request <other.xml | grep -c user-password) -eq 1 ]]
-    virt-seed --quiet --root="$root" set --password-file= - <other.xml >none.xml
-    run ! grep -q user-password none.xml
-    : >empty
-    run virt-seed --root="$root" set --password-file=empty web1.xml
-    assert_refused 1 "'empty' holds no password"
-}
-
-@test "a refused command leaves the host's secret as it was, and a password is one line" {
-    domain_xml >web1.xml
-    printf 'first\n' >password
-    virt-seed --root="$root" set --root-password-file=password -i web1.xml
-    cp "$root$confdir/secrets/web1/root-password" before
-    printf 'second\n' >password
-    run -2 virt-seed --root="$root" set --root-password-file=password -i -o out.xml web1.xml
-    run -2 virt-seed --root="$root" set --root-password-file=password --json web1.xml
-    run -1 virt-seed --root="$root" set --root-password-file=password --password-file=password \
-        -o none/out.xml web1.xml
-    assert_said "could not open 'none/'"
-    cmp before "$root$confdir/secrets/web1/root-password"
-    [[ $(ls "$root$confdir/secrets/web1") = $'allow\nroot-password' ]]
-    sed s/web1/web2/ web1.xml >web2.xml
-    run -1 virt-seed --root="$root" set --root-password-file=password -o none/out.xml web2.xml
-    [[ $(ls "$root$confdir/secrets") = web1 ]]
-    printf 'one\ntwo\n' >password
-    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
-    assert_said 'has several lines'
-    printf 'one\0two\n' >password
-    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
-    assert_said 'NUL byte'
-    head -c 3 /dev/zero >password
-    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
-    assert_said 'NUL byte'
 }
 
 @test "what was added by hand to the document of --package and --run stays" {

@@ -44,7 +44,7 @@ definition() {
     run -0 virt_seed dump web1 meta-data
     [[ $(jq -r '."local-hostname", .a' <<<"$output") = $'two\n<b> & c' ]]
     run -0 virt_seed set web1 --hostname=two --meta-data=a='<b> & c'
-    [[ $output = *'asks for that already'* ]]
+    [[ $output = *'already set'* ]]
 }
 
 @test "a running domain continues and gets the change at its next start" {
@@ -58,14 +58,98 @@ definition() {
     [[ $output = *'>two<'* ]]
 }
 
-@test "root's password is a secret in the domain's seed" {
+# hash_of NAME: prints the hash of the password in the domain's user-data.
+hash_of() {
+    virt_seed dump --show-secrets "$1" user-data | grep -o '\$6\$[^"]*' | head -1
+}
+
+@test "passwords are hashed on the host for the domain's UUID, replaced, and removed" {
+    local kept=/var/lib/virt-seed/secrets/$web1 first
+
     echo 'correct horse' >password
-    virt_seed set web1 --root-password-file=password
+    run -0 virt_seed set web1 --password-file=password --root-password-file=password
+    [[ $output = *'hash of the password stored on this host'* ]]
+    [[ $(definition) = *'root-password="stored"'* && $(definition) != *horse* ]]
+    [[ $(lab_run stat -c '%a %U' "$kept" "$kept/password" "$kept/root-password") = $'700 root\n600 root\n600 root' ]]
+    run ! lab_run grep -r horse /var/lib/virt-seed /etc/virt-seed
+    run ! lab_run test -e /etc/virt-seed/secrets/web1
+    first=$(hash_of web1)
+    [[ $(perl -e 'print crypt("correct horse", $ARGV[0])' "$first") = "$first" ]]
     lab_virsh start web1
-    [[ $(definition) != *horse* ]]
-    [[ $(lab_run stat -c %a /etc/virt-seed/secrets/web1/root-password) = 600 ]]
-    run -0 virt_seed dump --show-secrets web1 user-data
-    [[ $output = *'correct horse'* ]]
+
+    # Another one replaces it, and is not in the definition, either.
+    echo 'another' >password
+    run -0 virt_seed set web1 --dry-run --password-file=password
+    [[ $output = *'would be changed'*'hash of the password'* && $(hash_of web1) = "$first" ]]
+    run -0 virt_seed set web1 --password-file=password
+    [[ $output = *'hash of the password stored on this host'* && $(hash_of web1) != "$first" ]]
+    [[ $(perl -e 'print crypt("another", $ARGV[0])' "$(hash_of web1)") = "$(hash_of web1)" ]]
+    run -2 virt_seed set web1 --password-file=password -o out.xml
+    [[ $output = *'cannot be combined with --output'* && ! -e out.xml ]]
+
+    virt_seed set web1 --root-password-file=
+    [[ $(lab_run ls -A "$kept") = password && $(definition) != *root-password* ]]
+    virt_seed unset web1
+    [[ -z $(lab_run ls -A "$kept") ]]
+}
+
+@test "a password that libvirt does not take leaves the old one" {
+    local kept=/var/lib/virt-seed/secrets/$web1 before
+
+    echo one >password
+    virt_seed set web1 --password-file=password
+    before=$(lab_run cat "$kept/password")
+    echo two >password
+    run -1 virt_seed set web1 --password-file=password --hostname=no_host
+    [[ $(lab_run cat "$kept/password") = "$before" ]]
+    mkfifo fifo
+    virt_seed set web1 --password-file=password --user-data=fifo >log 2>&1 &
+    waiting=$!
+    exec 9>fifo
+    lab_virsh desc web1 --config 'changed meanwhile' >/dev/null
+    cat user-data >&9
+    exec 9>&-
+    run ! wait "$waiting"
+    [[ $(lab_run cat "$kept/password") = "$before" && $(lab_run ls -A "$kept") = password ]]
+}
+
+@test "the next domain of a name is not in the way of the old one's password, whatever the name is" {
+    local other=4dea22b3-1d52-d8f3-2516-782e98ab3fcc
+
+    definition | sed "s|$web1|$other|" >other.xml
+    echo one >password
+    virt_seed set web1 --password-file=password
+    lab_virsh undefine web1
+    lab_virsh define other.xml
+    virt_seed set web1 --password-file=password
+    lab_virsh start web1
+    lab_virsh destroy web1
+    lab_virsh undefine web1
+    sed 's|<name>web1</name>|<name>my vm</name>|' other.xml >named.xml
+    lab_virsh define named.xml
+    virt_seed set 'my vm' --root-password-file=password
+    lab_virsh start 'my vm'
+    lab_virsh destroy 'my vm'
+    # gc's policy is the host key's, and --all forgets both.
+    lab_virsh undefine 'my vm'
+    lab_run test -e "/var/lib/virt-seed/secrets/$other/root-password"
+    virt_seed gc --all
+    run ! lab_run test -e "/var/lib/virt-seed/secrets/$other" -o -e "/var/lib/virt-seed/secrets/$web1"
+}
+
+@test "a clone has no password until it gets one" {
+    local clone=4dea22b3-1d52-d8f3-2516-782e98ab3fcd
+
+    echo one >password
+    virt_seed set web1 --password-file=password
+    definition | sed "s|$web1|$clone|g; s|<name>web1</name>|<name>web2</name>|" >clone.xml
+    lab_virsh define clone.xml
+    run ! lab_virsh start web2
+    [[ $output = *"/var/lib/virt-seed/secrets/$clone/password does not exist"*'virt-seed set web2 --password-file=FILE'* ]]
+    virt_seed set web2 --password-file=password
+    lab_virsh start web2
+    lab_virsh destroy web2
+    lab_virsh undefine web2
 }
 
 @test "keeps a change that somebody else makes at the same time" {
@@ -98,11 +182,11 @@ definition() {
     [[ $(definition) != *virt-seed* && $(definition) != *"<smbios"* ]]
 }
 
-@test "--print leaves the domain unchanged" {
+@test "-o - leaves the domain unchanged" {
     local before
 
     before=$(definition)
-    run -0 virt_seed set web1 --print --hostname=one
+    run -0 virt_seed set web1 -o - --hostname=one
     [[ $output = *'>one<'*ua-virt-seed* ]]
     [[ $(definition) = "$before" ]]
 }

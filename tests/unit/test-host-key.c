@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "store/domain-secret.h"
 #include "store/host-key.h"
 #include "unit.h"
 
 /* Paths relative to the test's directory. */
 static const char *const state_directory = &VIRT_SEED_STATEDIR[1];
-static const char *const secrets = &HOST_KEY_DIRECTORY[1];
+static const char *const secrets = &DOMAIN_SECRETS[1];
 
 static void
 prepare(void **state, const char *uuid)

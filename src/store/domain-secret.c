@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/domain-secret.h"
+#include "store/own-directory.h"
+#include "store/secret.h"
+
+char *
+domain_secret_path(const char *uuid, const char *name)
+{
+    return xasprintf("%s/%s%s%s", DOMAIN_SECRETS, uuid, *name ? "/" : "", name);
+}
+
+int
+domain_secret_read(int root, const char *uuid, const char *name, size_t limit,
+                   struct buffer *content, struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(uuid, name);
+    cleanup_free char *directory_path = domain_secret_path(uuid, "");
+    cleanup_close int parent = secret_open_directory(root, DOMAIN_SECRETS, failure);
+    cleanup_close int directory = -1;
+
+    if (parent >= 0)
+        directory = secret_open_directory(root, directory_path, failure);
+    if (directory >= 0 &&
+        secret_read_file(directory, name, path, limit, content, failure) == 0)
+        return 0;
+    if ((*failure)->code != FAILURE_SECRET_MISSING)
+        return -1;
+    failure_free(steal(*failure));
+    return 1;
+}
+
+int
+domain_secret_make_directory(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(uuid, "");
+    cleanup_close int state = statedir_make(root);
+    cleanup_close int parent = -1;
+
+    if (state < 0)
+        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
+    parent = secret_make_directory(root, DOMAIN_SECRETS, failure);
+    return parent < 0 ? -1 : secret_make_directory(root, path, failure);
+}
+
+/* --- passwords ------------------------------------------------------------------------ */
+
+int
+password_read(int root, const struct domain *domain, struct part *part,
+              struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(domain->uuid, part->element);
+    cleanup_free char *directory = domain_secret_path(domain->uuid, "");
+    cleanup_free char *name = xshellquote(domain->name);
+    int missing = domain_secret_read(root, domain->uuid, part->element, LIMIT_PASSWORD,
+                                     &part->data, failure);
+
+    if (missing < 0)
+        return -1;
+    if (missing)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: this host has no password for the domain\n"
+            "set it: virt-seed set %s --%s-file=FILE; or copy it from the host that has "
+            "it: rsync -aR HOST:%s /",
+            path, name, part->element, directory);
+    if (part->data.size > 0 && part->data.data[0] == '$')
+        return 0;
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s does not contain a password's hash\n"
+                       "set the password again: virt-seed set %s --%s-file=FILE",
+                       path, name, part->element);
+}
+
+static const char *const names[PASSWORD_COUNT] = {
+    [PASSWORD_OF_USER] = PART_PASSWORD_NAME,
+    [PASSWORD_OF_ROOT] = PART_ROOT_PASSWORD_NAME,
+};
+
+int
+new_passwords_write(struct new_passwords *passwords, int root, const char *uuid,
+                    struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(uuid, "");
+    int error = 0;
+
+    passwords->directory = domain_secret_make_directory(root, uuid, failure);
+    if (passwords->directory < 0)
+        return -1;
+    for (size_t i = 0; i < PASSWORD_COUNT && error == 0; i++) {
+        const char *hash = passwords->hashes[i];
+        struct tmpfile *file = &passwords->files[i];
+
+        if (!hash)
+            continue;
+        error = tmpfile_open(file, passwords->directory, names[i]);
+        if (error == 0)
+            error = fs_write_all(file->fd, hash, strlen(hash));
+        if (error == 0 && fsync(file->fd) < 0)
+            error = -errno;
+    }
+    if (error < 0)
+        return secret_fail("write a password into", path, error, failure);
+    return 0;
+}
+
+int
+new_passwords_publish(struct new_passwords *passwords, struct failure **failure)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < PASSWORD_COUNT && error == 0; i++) {
+        if (passwords->hashes[i])
+            error = tmpfile_publish(&passwords->files[i], names[i]);
+    }
+    if (error == 0 && fsync(passwords->directory) < 0)
+        error = -errno;
+    if (error < 0)
+        return secret_fail("write a password into", DOMAIN_SECRETS, error, failure);
+    return 0;
+}
+
+void
+new_passwords_clear(struct new_passwords *passwords)
+{
+    for (size_t i = 0; i < PASSWORD_COUNT; i++) {
+        free(passwords->hashes[i]);
+        tmpfile_close(&passwords->files[i]);
+    }
+    close_pointer(&passwords->directory);
+}
+
+void
+passwords_remove_unused(int root, const char *uuid, const struct parts *parts)
+{
+    static const enum part_kind kinds[] = {PART_PASSWORD, PART_ROOT_PASSWORD};
+    cleanup_free char *path = domain_secret_path(uuid, "");
+    cleanup_close int directory = fs_open_directory_in_root(root, path);
+
+    for (size_t i = 0; directory >= 0 && i < PASSWORD_COUNT; i++) {
+        if (!parts_find(parts, kinds[i]))
+            unlinkat(directory, names[i], 0);
+    }
+}

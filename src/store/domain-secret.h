@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What virt-seed keeps secret for one domain: files of mode 0600 in
+ * /var/lib/virt-seed/secrets/UUID, which has mode 0700.
+ *
+ *   ssh_host_ed25519_key      the host key that the first start has made (host-key.h)
+ *   password, root-password   hashes of the passwords that 'virt-seed set' was given
+ *
+ * They belong to the UUID: a clone has none of them. To move a domain to another host,
+ * copy the directory. `gc` removes it with everything else that is kept for a domain.
+ */
+#pragma once
+
+#include "base/fs.h"
+#include "domain/domain.h"
+#include "domain/part.h"
+
+#define DOMAIN_SECRETS VIRT_SEED_STATEDIR "/secrets"
+
+/* Return: the path of the file, or of the directory if `name` is "", owned by the caller
+ * (free). */
+char *domain_secret_path(const char *uuid, const char *name);
+
+/* Appends the file's content, at most `limit` bytes. Return: 0; 1 if there is no such
+ * file; -1 on failure. */
+int domain_secret_read(int root, const char *uuid, const char *name, size_t limit,
+                       struct buffer *content, struct failure **failure);
+
+/* Opens the directory, and makes it if it is missing. Return: a descriptor, owned by the
+ * caller, or -1. */
+int domain_secret_make_directory(int root, const char *uuid, struct failure **failure);
+
+/* --- passwords ------------------------------------------------------------------------ */
+
+/* Reads the hash that the part asks for. A missing one is FAILURE_SECRET_MISSING. */
+int password_read(int root, const struct domain *domain, struct part *part,
+                  struct failure **failure);
+
+enum {
+    PASSWORD_OF_USER, /* the default user */
+    PASSWORD_OF_ROOT,
+    PASSWORD_COUNT
+};
+
+/* New hashes. They replace the old ones when the domain that asks for them is defined, and
+ * not before: the command may fail. */
+struct new_passwords {
+    char *hashes[PASSWORD_COUNT]; /* NULL if there is no new one; owned */
+    int directory;
+    struct tmpfile files[PASSWORD_COUNT];
+};
+
+#define NEW_PASSWORDS_NONE                                                               \
+    ((struct new_passwords){.directory = -1, .files = {TMPFILE_NONE, TMPFILE_NONE}})
+
+/* Writes them to the disk, under temporary names. */
+int new_passwords_write(struct new_passwords *passwords, int root, const char *uuid,
+                        struct failure **failure);
+
+/* Gives them their names. */
+int new_passwords_publish(struct new_passwords *passwords, struct failure **failure);
+
+/* Removes what was not published. */
+void new_passwords_clear(struct new_passwords *passwords);
+
+#define cleanup_new_passwords __attribute__((cleanup(new_passwords_clear)))
+
+/* Removes the hashes that the request does not ask for, as far as the caller may. */
+void passwords_remove_unused(int root, const char *uuid, const struct parts *parts);
