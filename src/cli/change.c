@@ -30,8 +30,9 @@ add_default_datasource(struct domain *domain, const struct config *config,
     xmlNode *element = request_find(domain);
     cleanup_wire_facts struct wire_facts facts = {0};
 
-    if (!name || !element || request->payload ||
-        xmlHasProp(element, (const xmlChar *)"datasource"))
+    if (!name || !element || request->payload)
+        return 0;
+    if (xmlHasProp(element, (const xmlChar *)"datasource"))
         return 0;
     wire_facts_read(&facts, domain);
     if (wire_facts_are_wired(&facts) || facts.seed_of_another)
@@ -65,8 +66,9 @@ definition_wire(struct definition *definition, const struct context *context,
     }
     if (result == 0)
         result = wire_domain(&definition->domain, &request, &wire, wiring, failure);
-    return result < 0 ? failure_prefix(failure, "domain '%s'", definition->domain.name)
-                      : 0;
+    if (result < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
 }
 
 /* --- back into libvirt ------------------------------------------------------------ */
@@ -129,8 +131,10 @@ define(struct definition *definition, struct failure **failure)
 
     if (domain_read(&written, definition->doc, failure) < 0)
         return -1;
-    text = definition->request_alone ? request_format(request_find(&written))
-                                     : xml_format(definition->doc);
+    if (definition->request_alone)
+        text = request_format(request_find(&written));
+    else
+        text = xml_format(definition->doc);
     now = virDomainGetXMLDesc(definition->libvirt,
                               VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
@@ -207,18 +211,19 @@ definition_check_output(const struct definition *definition,
 {
     const char *path = options->in_place ? definition->name : options->output;
     const bool to_libvirt = definition->libvirt && !path;
+    const bool writes_xml = !to_libvirt && !options->dry_run;
 
     if (options->in_place && options->output)
         failure_set(failure, FAILURE_USAGE, "--in-place and --output cannot be combined");
     else if (options->in_place && (!path || strcmp(path, "-") == 0))
         failure_set(failure, FAILURE_USAGE, "--in-place needs a FILE");
-    else if (options->json && !options->dry_run && !to_libvirt &&
-             output_is_standard(path))
+    else if (options->json && writes_xml && output_is_standard(path))
         failure_set(failure, FAILURE_USAGE,
                     "--json and the XML cannot both go to standard output");
-    return *failure ? failure_hint(failure, "choose where the XML goes: --in-place or "
-                                            "--output=OUTPUT")
-                    : 0;
+    if (*failure)
+        return failure_hint(failure, "choose where the XML goes: --in-place or "
+                                     "--output=OUTPUT");
+    return 0;
 }
 
 /* What the domain no longer asks for is not kept. */
@@ -242,18 +247,20 @@ definition_commit(struct definition *definition, const struct context *context,
 {
     const char *path = options->in_place ? definition->name : options->output;
     const bool to_libvirt = definition->libvirt && !path;
-    const bool to_stdout = !to_libvirt && !options->dry_run && output_is_standard(path);
+    const bool writes_xml = !to_libvirt && !options->dry_run;
+    const bool to_stdout = writes_xml && output_is_standard(path);
     const size_t count = wiring->change_count;
+    const bool defines = to_libvirt && count > 0 && !options->dry_run;
     const char *name = definition->domain.name;
 
     if (definition_check_output(definition, options, failure) < 0)
         return -1;
-    if (to_libvirt && count > 0 && !options->dry_run) {
+    if (defines) {
         if (define(definition, failure) < 0)
             return -1;
         remove_unused_passwords(definition, context->root);
     }
-    if (!to_libvirt && !options->dry_run) {
+    if (writes_xml) {
         cleanup_free char *text = xml_format(definition->doc);
 
         if (output_write(path, text, strlen(text), failure) < 0)
@@ -270,8 +277,7 @@ definition_commit(struct definition *definition, const struct context *context,
     if (context->quiet)
         return 0;
     print_changes(definition, options, nothing, wiring, to_stdout ? stderr : stdout);
-    if (count > 0 && to_libvirt && !options->dry_run &&
-        virDomainIsActive(definition->libvirt) == 1)
+    if (defines && virDomainIsActive(definition->libvirt) == 1)
         print_outside_line(
             stdout, "%s: is running; the change takes effect at its next start", name);
     return 0;
@@ -313,18 +319,21 @@ char *
 wiring_parts_describe(const char *done, const struct wiring_parts *parts,
                       const struct wiring_parts *without)
 {
-    const char *const words[] = {
-        parts->disk && !without->disk ? parts->disk : NULL,
-        parts->serial && !without->serial ? "serial" : NULL,
-        parts->report && !without->report ? "report channel" : NULL,
-        parts->shim && !without->shim ? "through its emulator" : NULL,
-        parts->request && !without->request ? "<cloud-init>" : NULL,
+    const struct {
+        const char *word;
+        bool is_new;
+    } words[] = {
+        {parts->disk, parts->disk && !without->disk},
+        {"serial", parts->serial && !without->serial},
+        {"report channel", parts->report && !without->report},
+        {"through its emulator", parts->shim && !without->shim},
+        {"<cloud-init>", parts->request && !without->request},
     };
     cleanup_buffer struct buffer list = {0};
 
     for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-        if (words[i])
-            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", words[i]);
+        if (words[i].is_new)
+            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", words[i].word);
     }
     return list.size > 0 ? xasprintf("%s (%s)", done, list.data) : xstrdup(done);
 }

@@ -250,15 +250,15 @@ check_document(const struct editing *editing, const struct definition *definitio
     check_domain(&findings, &domain, &options);
     for (size_t i = 0; i < findings.count; i++) {
         const struct finding *finding = &findings.list[i];
-        cleanup_failure struct failure *said = NULL;
+        cleanup_failure struct failure *printed = NULL;
 
-        failure_set(&said, FAILURE_REQUEST, "%s [%s]", finding->message, finding->id);
+        failure_set(&printed, FAILURE_REQUEST, "%s [%s]", finding->message, finding->id);
         if (finding->hint)
-            failure_hint(&said, "%s", finding->hint);
+            failure_hint(&printed, "%s", finding->hint);
         if (finding->error)
-            print_failure(said);
+            print_failure(printed);
         else if (!editing->context->quiet)
-            print_warning(said);
+            print_warning(printed);
     }
     if (findings.errors == 0)
         return 0;
@@ -317,7 +317,9 @@ ask(const struct editing *editing)
         fprintf(stderr, "Edit it again? [y,n,%s?]: ", editing->can_force ? "f," : "");
         if (!fgets(line, sizeof(line), stdin))
             return 'k';
-        if (line[0] == 'y' || line[0] == 'n' || (line[0] == 'f' && editing->can_force))
+        if (line[0] == 'y' || line[0] == 'n')
+            return line[0];
+        if (line[0] == 'f' && editing->can_force)
             return line[0];
         fprintf(stderr, "y - yes, start the editor again\nn - no, discard my changes\n%s",
                 editing->can_force ? "f - force, define it anyway\n" : "");

@@ -78,16 +78,16 @@ set_check_text(const struct option_value *value, const char *text, size_t size,
 
 /* --- what an option removes, and adds ----------------------------------------------- */
 
-static int
+static void
 remove_element(struct writing *writing, const struct setting *setting)
 {
-    xmlNode *parent = setting->below ? vocabulary_child(writing->element, setting->below)
-                                     : writing->element;
+    xmlNode *parent = writing->element;
 
+    if (setting->below)
+        parent = vocabulary_child(parent, setting->below);
     set_remove_all(parent, setting->element);
     if (setting->below)
         set_remove_if_empty(parent);
-    return 0;
 }
 
 static int
@@ -255,8 +255,10 @@ write_settings(struct writing *writing, const struct option_values *values,
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct setting *setting = values->list[i].row->data;
 
-        result = setting->remove ? setting->remove(writing, &values->list[i], failure)
-                                 : remove_element(writing, setting);
+        if (setting->remove)
+            result = setting->remove(writing, &values->list[i], failure);
+        else
+            remove_element(writing, setting);
     }
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];

@@ -61,19 +61,28 @@ end_editor(int number)
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 }
 
+/* Return: whether the file has been saved since it was made. */
+static bool
+was_saved(void)
+{
+    struct stat now;
+
+    if (stat(file_path, &now) < 0)
+        return false;
+    if (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size)
+        return true;
+    return now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != file_made.st_mtim.tv_nsec;
+}
+
 /* A text that was edited is not thrown away because the terminal is gone. What is printed
  * may follow the question. */
 static void
 end_by_signal(int number)
 {
-    struct stat now;
-
     if (editor > 0)
         end_editor(number);
-    if (stat(file_path, &now) == 0 &&
-        (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size ||
-         now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
-         now.st_mtim.tv_nsec != file_made.st_mtim.tv_nsec)) {
+    if (was_saved()) {
         ssize_t ignored = write(STDERR_FILENO, "\n" KEPT, strlen("\n" KEPT));
 
         ignored = write(STDERR_FILENO, file_path, strlen(file_path));

@@ -149,12 +149,12 @@ set_add_ip(struct writing *writing, const struct option_value *value,
 static bool
 is_written(const xmlNode *node)
 {
-    cleanup_free char *text =
-        vocabulary_is(node, "user-data") && !xmlHasProp(node, (const xmlChar *)"secret")
-            ? xml_text(node)
-            : NULL;
+    cleanup_free char *text = NULL;
 
-    return text && strncmp(text, HEADER, strlen(HEADER)) == 0;
+    if (!vocabulary_is(node, "user-data"))
+        return false;
+    text = xml_text(node);
+    return strncmp(text, HEADER, strlen(HEADER)) == 0;
 }
 
 /* Return: the document, or NULL. */
@@ -460,8 +460,10 @@ set_add_secret(struct writing *writing, const struct option_value *value,
     if (secret_check_name("NAME", name, failure) < 0 ||
         (secret[length] && secret_check_key(secret + length + 1, failure) < 0))
         return failure_prefix(failure, "--secret");
-    node = part->has_children ? set_find_or_add(writing->element, part->name)
-                              : set_indent(element_add(writing->element, part->name));
+    if (part->has_children)
+        node = set_find_or_add(writing->element, part->name);
+    else
+        node = set_indent(element_add(writing->element, part->name));
     xml_set_attribute(node, "secret", name);
     if (secret[length])
         xml_set_attribute(node, "key", secret + length + 1);

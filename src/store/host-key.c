@@ -118,16 +118,16 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
     cleanup_free char *name = public_name(uuid);
     cleanup_close int directory = statedir_make(root);
     cleanup_buffer struct buffer present = {0};
-    int error;
+    int error = directory < 0 ? directory : 0;
 
     if (statedir_read(root, name, LIMIT_SSH_KEY, &present) == 0 && present.size > 0 &&
         strcmp(present.data, line) == 0)
         return 0;
-    error = directory < 0 ? directory
-                          : fs_replace_file(directory, name, line, 0644, (gid_t)-1);
-    return error < 0 ? secret_fail("write a public key into", VIRT_SEED_STATEDIR, error,
-                                   failure)
-                     : 0;
+    if (error == 0)
+        error = fs_replace_file(directory, name, line, 0644, (gid_t)-1);
+    if (error < 0)
+        return secret_fail("write a public key into", VIRT_SEED_STATEDIR, error, failure);
+    return 0;
 }
 
 /* --- both keys ---------------------------------------------------------------------- */
@@ -163,8 +163,10 @@ host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
     cleanup_free char *path = domain_secret_path(uuid, PART_HOST_KEY);
     int missing = read_private(root, uuid, &key, failure);
 
+    if (missing < 0)
+        return -1;
     if (missing)
-        return missing < 0 ? -1 : fail_missing(path, uuid, has_booted, failure);
+        return fail_missing(path, uuid, has_booted, failure);
     return add_keys(root, uuid, &key, false, part, failure);
 }
 

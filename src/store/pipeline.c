@@ -70,10 +70,10 @@ read_file(struct part *part, int root, const struct config *config,
     for (size_t i = 0; i < config->file_directory_count; i++) {
         cleanup_close int directory =
             fs_open_directory_in_root(root, config->file_directories[i]);
-        cleanup_close int fd = directory < 0
-                                   ? directory
-                                   : fs_open_regular_beneath(directory, part->name, NULL);
+        cleanup_close int fd = directory;
 
+        if (directory >= 0)
+            fd = fs_open_regular_beneath(directory, part->name, NULL);
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, &part->data);
         if (error == -ENOTDIR)
             error = -ENOENT;
@@ -137,10 +137,10 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         break;
     case PART_GENERATED:
         /* Commands do not make it. */
-        result =
-            cold_boot || resume
-                ? host_key_prepare(root, domain->uuid, cold_boot, part, failure)
-                : host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
+        if (cold_boot || resume)
+            result = host_key_prepare(root, domain->uuid, cold_boot, part, failure);
+        else
+            result = host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
         break;
     case PART_STORED:
         result = password_read(root, domain, part, failure);
@@ -173,7 +173,9 @@ handle_failed_part(const struct pipeline *pipeline, struct part *part,
     bool unreadable = code == FAILURE_SECRET_UNREADABLE;
 
     if (pipeline->policy == PIPELINE_COLLECT) {
-        if ((missing && !pipeline->migrates) || (unreadable && is_kept(part)))
+        bool is_no_fault = unreadable ? is_kept(part) : missing && !pipeline->migrates;
+
+        if (is_no_fault)
             failure_free(steal(*failure));
         else
             pipeline->found(pipeline->data, failure);
@@ -214,6 +216,7 @@ add_defaults(struct request *request, const struct config *config)
     const struct initialization *initialization = request->initialization;
     const struct host_default *keys = &config->default_keys;
     const struct host_default *vendor_data = &config->vendor_data;
+    const bool names_user = initialization && initialization->user_name;
 
     if (keys->value && request->ssh_key_count == 0 &&
         !parts_find(&request->parts, PART_SSH_KEYS))
@@ -222,8 +225,7 @@ add_defaults(struct request *request, const struct config *config)
     if (vendor_data->value)
         parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
                           vendor_data->value, vendor_data->file);
-    if (config->default_user.value && !(initialization && initialization->user_name) &&
-        !domain_is_windows(request->domain))
+    if (config->default_user.value && !names_user && !domain_is_windows(request->domain))
         add_default_user(&request->parts, &config->default_user);
 }
 
@@ -248,12 +250,11 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
         request_keep_identity(request);
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
+        /* Reading it takes a permission, and the output is the same. */
+        const bool is_unread = pipeline->hides && is_kept(part);
         cleanup_failure struct failure *too_large = NULL;
 
-        /* If it is hidden, it is not read: that needs a permission, and the output is the
-         * same. */
-        if (!(pipeline->hides && is_kept(part)) &&
-            pipeline_read_part(pipeline, request, part, failure) < 0 &&
+        if (!is_unread && pipeline_read_part(pipeline, request, part, failure) < 0 &&
             handle_failed_part(pipeline, part, failure) < 0)
             return -1;
         if (pipeline->hides)

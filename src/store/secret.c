@@ -32,9 +32,9 @@ int
 secret_check_name(const char *what, const char *name, struct failure **failure)
 {
     size_t length = strlen(name);
-    bool wrong = length == 0 || length > LIMIT_SECRET_NAME || strcmp(name, ".") == 0 ||
-                 strncmp(name, "..", 2) == 0;
+    bool wrong = strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
 
+    wrong = wrong || length == 0 || length > LIMIT_SECRET_NAME;
     for (const char *at = name; *at && !wrong; at++)
         wrong = !isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("-_.", *at));
     if (!wrong)
@@ -196,12 +196,16 @@ check_allowed(int secret, const char *name, const struct domain *domain,
     rest = list.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         uuid_t uuid;
+        bool matches;
 
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
         /* A line that is a UUID means only that domain, not one with such a name. */
-        if (uuid_parse(line, uuid) == 0 ? strcasecmp(line, domain->uuid) == 0
-                                        : *line && fnmatch(line, domain->name, 0) == 0)
+        if (uuid_parse(line, uuid) == 0)
+            matches = strcasecmp(line, domain->uuid) == 0;
+        else
+            matches = *line && fnmatch(line, domain->name, 0) == 0;
+        if (matches)
             return 0;
     }
     return failure_set(failure, FAILURE_SECRET_DENIED,
@@ -376,8 +380,12 @@ open_to_write(int root, const char *name, bool *has_keys, struct failure **failu
     if (secret < 0)
         return -1;
     dir = fs_list(secret);
-    while (dir && (errno = 0, entry = readdir(dir)) && entry->d_name[0] == '.')
-        ;
+    if (!dir)
+        return secret_fail("make or read", path, errno, failure);
+    do {
+        errno = 0;
+        entry = readdir(dir);
+    } while (entry && entry->d_name[0] == '.');
     if (!entry && errno != 0)
         return secret_fail("make or read", path, errno, failure);
     *has_keys = entry;
@@ -394,8 +402,9 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
 
     read_key(secret, name, key->name, LIMIT_PART, &content, &reason);
     *there = !reason;
-    if (reason ? reason->code == FAILURE_SECRET_MISSING
-               : buffer_is_same(&content, &key->content))
+    if (!reason && buffer_is_same(&content, &key->content))
+        return 0;
+    if (reason && reason->code == FAILURE_SECRET_MISSING)
         return 0;
     if (reason && reason->code != FAILURE_LIMIT) {
         *failure = steal(reason);
