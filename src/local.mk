@@ -25,6 +25,7 @@ libbase_a_SOURCES = \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
+	%D%/base/options.h \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
@@ -341,7 +342,6 @@ virt_seed_SOURCES = \
 	%D%/cli/rehearsal.c \
 	%D%/cli/rehearsal.h \
 	%D%/cli/rehearsal-files.c \
-	%D%/cli/remote.c \
 	%D%/cli/running-seed.c \
 	%D%/cli/running-seed.h \
 	%D%/cli/set-guest.c \

@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include <assert.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -17,12 +17,16 @@
 
 const struct option_row global_options[] = {
     OPTION_OF(struct context, 'c', "connect", "URI", uri,
-              "libvirt's daemon (default: qemu:///system for root, else libvirt's own "
-              "default)", ),
+              "libvirt's daemon (root's default: qemu:///system)", ),
     OPTION_OF(struct context, 0, "root", "DIR", root_path,
               "look for this host's secrets and files below DIR", ),
     OPTION_OF(struct context, 'q', "quiet", NULL, quiet,
               "print only what was asked for, and errors", ),
+    OPTION_OF(struct context, 0, "json", NULL, json, "print JSON", .needs = TAKES_JSON),
+    OPTION_OF(struct context, 0, "dry-run", NULL, dry_run,
+              "say what would be done, and change nothing", .needs = TAKES_DRY_RUN),
+    OPTION_OF(struct context, 'v', "verbose", NULL, verbose, "say more",
+              .needs = TAKES_VERBOSE),
     {.letter = 'h',
      .name = "help",
      .kind = OPTION_HELP,
@@ -80,7 +84,22 @@ find_row(const struct table *table, int option)
     return i;
 }
 
-/* Says what is wrong with the option that getopt has just refused. */
+/* Return: the long option that was meant, or NULL: one that begins so, or is similar. */
+static const char *
+suggest(const struct table *table, const char *name)
+{
+    const char *names[ROWS_MAX];
+
+    for (size_t i = 0; i < table->count; i++) {
+        names[i] = table->rows[i]->name;
+        if (*name && strncmp(names[i], name, strlen(name)) == 0)
+            return names[i];
+    }
+    return text_suggest(name, names, table->count);
+}
+
+/* Says what is wrong with the option that getopt has just refused. Its value may be a
+ * secret. */
 static int
 fail_option(const struct table *table, const struct command *command, bool lacks_value,
             const char *word, struct failure **failure)
@@ -88,7 +107,6 @@ fail_option(const struct table *table, const struct command *command, bool lacks
     size_t index = find_row(table, optopt);
     const struct option_row *row = index < table->count ? table->rows[index] : NULL;
     cleanup_free char *name = xstrndup(word, strcspn(word, "="));
-    const char *names[ROWS_MAX];
     const char *near;
 
     if (row && lacks_value)
@@ -99,9 +117,7 @@ fail_option(const struct table *table, const struct command *command, bool lacks
         return failure_set(failure, FAILURE_USAGE,
                            "option '--%s' takes no value\nwrite --%s alone", row->name,
                            row->name);
-    for (size_t i = 0; i < table->count; i++)
-        names[i] = table->rows[i]->name;
-    near = optopt == 0 ? text_suggest(name + 2, names, table->count) : NULL;
+    near = optopt == 0 ? suggest(table, name + 2) : NULL;
     if (optopt != 0)
         failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
     else
@@ -110,6 +126,25 @@ fail_option(const struct table *table, const struct command *command, bool lacks
         return failure_hint(failure, "did you mean '--%s'?", near);
     return failure_hint(failure, "virt-seed%s%s --help lists the options",
                         command ? " " : "", command ? command->name : "");
+}
+
+/* Removes the option that getopt has just read, with its value, from context->words. */
+static void
+forget_option(const struct context *context, char **argv)
+{
+    char **option = option_word(argv);
+    const char *value = option == &argv[optind - 1] ? NULL : optarg;
+    /* "-qc URI" is two options, of which one stays. */
+    bool is_cluster = (*option)[1] != '-' && (*option)[1] != 'c';
+    size_t kept = 0;
+
+    if (is_cluster)
+        *strchr(*option, 'c') = '\0';
+    for (char **word = context->words; *word; word++) {
+        if (*word != value && (is_cluster || *word != *option))
+            context->words[kept++] = *word;
+    }
+    context->words[kept] = NULL;
 }
 
 /* Return: as arguments_read(). */
@@ -177,6 +212,23 @@ check_operands(const struct context *context, const struct command *command,
                        context->operands[count], command->name, synopsis);
 }
 
+/* Fails if one was given that the command does not take, before or after its name. */
+static int
+check_global_options(const struct context *context, const struct command *command,
+                     struct failure **failure)
+{
+    for (const struct option_row *row = global_options; row->name; row++) {
+        const bool *given = (const void *)((const char *)context + row->offset);
+
+        if ((row->needs & ~command->takes) && *given)
+            return failure_set(
+                failure, FAILURE_USAGE,
+                "'%s' takes no --%s\nvirt-seed %s --help lists its options",
+                command->name, row->name, command->name);
+    }
+    return 0;
+}
+
 int
 arguments_read(struct context *context, const struct command *command, void *options,
                int argc, char **argv, struct failure **failure)
@@ -196,9 +248,17 @@ arguments_read(struct context *context, const struct command *command, void *opt
     while ((option = getopt_long(argc, argv, table.letters, table.long_options, NULL)) !=
            -1) {
         size_t index = find_row(&table, option);
+        const char *word;
 
         if (index == table.count)
             return fail_option(&table, command, option == ':', argv[optind - 1], failure);
+        word = *option_word(argv);
+        if (option >= FIRST_ROW && option_is_abbreviated(argv, table.rows[index]->name)) {
+            optopt = 0;
+            return fail_option(&table, command, false, word, failure);
+        }
+        if (table.rows[index] == &global_options[0])
+            forget_option(context, argv);
         result = take_option(table.rows[index], command, context,
                              index < table.own ? options : context, failure);
         if (result != 0)
@@ -206,5 +266,9 @@ arguments_read(struct context *context, const struct command *command, void *opt
     }
     context->operands = argv + optind;
     context->operand_count = (size_t)(argc - optind);
-    return command ? check_operands(context, command, failure) : 0;
+    if (!command)
+        return 0;
+    return check_global_options(context, command, failure) < 0
+               ? -1
+               : check_operands(context, command, failure);
 }

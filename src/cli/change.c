@@ -185,8 +185,9 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
 
 /* Says what was changed, or with --dry-run would be. */
 static void
-print_changes(const struct definition *definition, const struct change_options *options,
-              const char *nothing, const struct wiring *wiring, FILE *stream)
+print_changes(const struct definition *definition, const struct context *context,
+              const struct change_options *options, const char *nothing,
+              const struct wiring *wiring, FILE *stream)
 {
     const char *name = definition->domain.name;
 
@@ -195,29 +196,30 @@ print_changes(const struct definition *definition, const struct change_options *
         return;
     }
     if (options->summary)
-        print_outside_line(stream, "%s: %s%s", name, options->dry_run ? "would be " : "",
+        print_outside_line(stream, "%s: %s%s", name, context->dry_run ? "would be " : "",
                            options->summary);
     for (size_t i = 0; i < wiring->change_count; i++) {
         if (!options->summary)
             print_outside_line(stream, "%s: %s", name, wiring->changes[i]);
-        else if (options->verbose || options->dry_run)
+        else if (context->verbose || context->dry_run)
             print_outside_line(stream, "  %s", wiring->changes[i]);
     }
 }
 
 int
 definition_check_output(const struct definition *definition,
+                        const struct context *context,
                         const struct change_options *options, struct failure **failure)
 {
     const char *path = options->in_place ? definition->name : options->output;
     const bool to_libvirt = definition->libvirt && !path;
-    const bool writes_xml = !to_libvirt && !options->dry_run;
+    const bool writes_xml = !to_libvirt && !context->dry_run;
 
     if (options->in_place && options->output)
         failure_set(failure, FAILURE_USAGE, "--in-place and --output cannot be combined");
     else if (options->in_place && (!path || strcmp(path, "-") == 0))
         failure_set(failure, FAILURE_USAGE, "--in-place needs a FILE");
-    else if (options->json && writes_xml && output_is_standard(path))
+    else if (context->json && writes_xml && output_is_standard(path))
         failure_set(failure, FAILURE_USAGE,
                     "--json and the XML cannot both go to standard output");
     if (*failure)
@@ -247,13 +249,13 @@ definition_commit(struct definition *definition, const struct context *context,
 {
     const char *path = options->in_place ? definition->name : options->output;
     const bool to_libvirt = definition->libvirt && !path;
-    const bool writes_xml = !to_libvirt && !options->dry_run;
+    const bool writes_xml = !to_libvirt && !context->dry_run;
     const bool to_stdout = writes_xml && output_is_standard(path);
     const size_t count = wiring->change_count;
-    const bool defines = to_libvirt && count > 0 && !options->dry_run;
+    const bool defines = to_libvirt && count > 0 && !context->dry_run;
     const char *name = definition->domain.name;
 
-    if (definition_check_output(definition, options, failure) < 0)
+    if (definition_check_output(definition, context, options, failure) < 0)
         return -1;
     if (defines) {
         if (define(definition, failure) < 0)
@@ -266,7 +268,7 @@ definition_commit(struct definition *definition, const struct context *context,
         if (output_write(path, text, strlen(text), failure) < 0)
             return -1;
     }
-    if (options->json) {
+    if (context->json) {
         json_t *changes = json_array();
 
         for (size_t i = 0; i < count; i++)
@@ -276,7 +278,8 @@ definition_commit(struct definition *definition, const struct context *context,
     }
     if (context->quiet)
         return 0;
-    print_changes(definition, options, nothing, wiring, to_stdout ? stderr : stdout);
+    print_changes(definition, context, options, nothing, wiring,
+                  to_stdout ? stderr : stdout);
     if (defines && virDomainIsActive(definition->libvirt) == 1)
         print_outside_line(
             stdout, "%s: is running; the change takes effect at its next start", name);

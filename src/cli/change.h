@@ -15,10 +15,7 @@
 struct change_options {
     const char *output; /* where the XML goes instead, or NULL */
     bool in_place;
-    bool json;
     bool replace; /* another tool's seed */
-    bool dry_run; /* write nothing, and say what would be changed */
-    bool verbose; /* list the changes after the summary */
     /* What is said of a change, such as "wired (cdrom sda)"; NULL for a line for each
      * change. */
     const char *summary;
@@ -28,15 +25,7 @@ struct change_options {
 #define CHANGE_ROWS                                                                      \
     OPTION('o', "output", "OUTPUT", change.output,                                       \
            "write the XML to this file instead"),                                        \
-        OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
-        OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
-
-#define DRY_RUN_ROW                                                                      \
-    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none")
-
-/* The same of the commands that print one line for a domain. */
-#define SUMMARY_ROWS                                                                     \
-    DRY_RUN_ROW, OPTION(0, "verbose", NULL, change.verbose, "list the changes")
+        OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
 
 /* Wires the domain for its own request; looks at the disks' labels and the configuration
  * if they are this host's. */
@@ -47,6 +36,7 @@ int definition_wire(struct definition *definition, const struct context *context
 /* Fails if the options contradict each other on where the XML goes; definition_commit()
  * checks it, too. */
 int definition_check_output(const struct definition *definition,
+                            const struct context *context,
                             const struct change_options *options,
                             struct failure **failure);
 

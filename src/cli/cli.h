@@ -22,6 +22,10 @@ struct context {
     const char *root_path; /* below which the host's files are looked for */
     int root;              /* its descriptor */
     bool quiet;
+    bool json; /* these only if the command takes them */
+    bool dry_run;
+    bool verbose;
+    char **words;    /* the whole command line without --connect; NULL at its end */
     char **operands; /* as many as the command allows */
     size_t operand_count;
 };
@@ -43,10 +47,18 @@ struct option_row {
     const char *name;     /* without dashes; "" of a heading */
     const char *argument; /* what the value is; NULL if it takes none */
     enum option_kind kind;
-    char letter;   /* 0 if it has none */
-    size_t offset; /* of the member that it sets, in the command's struct options */
+    char letter;        /* 0 if it has none */
+    size_t offset;      /* of the member that it sets, in the command's struct options */
+    unsigned int needs; /* of a global option: what the command must take; or 0 */
     const char *help;
     const void *data; /* the command's own */
+};
+
+/* The global options that only some commands take. */
+enum takes {
+    TAKES_JSON = 1,
+    TAKES_DRY_RUN = 2,
+    TAKES_VERBOSE = 4,
 };
 
 /* The values of options that may be given several times, in their order. */
@@ -90,12 +102,11 @@ struct command {
     /* Words divided by blanks: [OPTIONAL], and the last may be REPEATED…; NULL for
      * none. */
     const char *operands;
-    const char *summary; /* one line for `virt-seed --help`; NULL hides the command */
+    const char *summary; /* one line for the lists of commands; NULL hides it */
     const char *help;    /* what `virt-seed NAME --help` says of it */
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
-    bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
-    bool takes_file;   /* unless its first operand is a file, which is here */
+    unsigned int takes; /* which of the global options with `needs`: enum takes */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
      * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
      * one that was returned, or 1. */
@@ -103,14 +114,14 @@ struct command {
                struct failure **failure);
 };
 
-/* A line of `virt-seed --help`. */
+/* A line of `virt-seed help --all`. */
 struct command_row {
     const struct command *command;
     const char *group;   /* heading of this command and the next ones; else NULL */
     const char *example; /* for the command's --help, and the group's first one */
 };
 
-/* All of them, as --help lists them; the last has no command. */
+/* All of them, as `help --all` lists them; the last has no command. */
 extern const struct command_row commands[];
 
 extern const struct command cmd_build;
@@ -164,15 +175,11 @@ const struct command *command_find(const char *name, struct failure **failure);
 int arguments_read(struct context *context, const struct command *command, void *options,
                    int argc, char **argv, struct failure **failure);
 
-/*
- * If the command can run on the domain's host and the URI names another host, runs it
- * there over ssh and does not return. Return: 0 if the command runs here, or -1.
- */
-int remote_run(const struct context *context, const struct command *command,
-               const void *options, struct failure **failure);
-
 /* Prints the help of the command, or with NULL that of virt-seed. */
 void help_print(FILE *stream, const struct command *command);
+
+/* Prints all commands. */
+void help_print_all(FILE *stream);
 
 /* Return: what follows the command's name in its usage line, owned by the caller
  * (free). */

@@ -14,7 +14,6 @@
 
 struct options {
     bool all;
-    bool json;
     bool migration;
     bool no_schema;
     bool strict;
@@ -82,11 +81,11 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     check_domain(&findings, &definition.domain, &check);
-    if (options->json)
+    if (context->json)
         print_json(definition.domain.name, &findings);
     else
         print_text(definition.name ? definition.name : definition.domain.name, &findings);
-    if (!options->json && !context->quiet && findings.count == 0)
+    if (!context->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found",
                            definition.domain.name);
     *options->is_missing |= findings.schema == SCHEMA_MISSING;
@@ -100,7 +99,7 @@ run_all(const struct context *context, const struct options *options,
         struct failure **failure)
 {
     cleanup_connection virConnectPtr connection =
-        libvirt_connect(context->uri, true, failure);
+        libvirt_connect_here(context, true, failure);
     struct context every = *context;
     int status;
 
@@ -110,7 +109,7 @@ run_all(const struct context *context, const struct options *options,
                                               &every.operand_count, failure) < 0)
         return -1;
     status = definition_each(&every, options, run_one, failure);
-    if (every.operand_count == 0 && !context->quiet && !options->json)
+    if (every.operand_count == 0 && !context->quiet && !context->json)
         puts("no domain asks for cloud-init");
     texts_free(every.operands, every.operand_count);
     return status;
@@ -151,7 +150,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                            "python3 with jsonschema\n"
                            "install python3-jsonschema",
                            options->schema);
-    if (is_missing && !options->json && !context->quiet)
+    if (is_missing && !context->json && !context->quiet)
         puts(
             "note: cloud-init's schema was not checked: cloud-init is not installed here\n"
             "  hint: give the schema with --schema=FILE, or --no-schema");
@@ -160,7 +159,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
-    OPTION(0, "json", NULL, json, "print the findings as JSON"),
     OPTION(0, "migration", NULL, migration,
            "check whether this host could take over the running guest"),
     OPTION(0, "no-schema", NULL, no_schema,
@@ -180,7 +178,6 @@ const struct command cmd_check = {
             "are errors; with --strict, if there is any finding.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
-    .takes_file = true,
+    .takes = TAKES_JSON,
     .run = run,
 };

@@ -120,7 +120,10 @@ static void
 offer_options(const struct line *line, const struct option_row *rows, const char *word)
 {
     for (; rows && rows->name; rows++) {
-        if (rows->kind != OPTION_HEADING)
+        bool is_taken =
+            !rows->needs || !line->command || (rows->needs & line->command->takes);
+
+        if (rows->kind != OPTION_HEADING && is_taken)
             offer(line, word + 2, "--", rows->name, rows->argument ? "=" : "",
                   rows->help);
     }

@@ -19,11 +19,6 @@
 #include "cli/doctor/doctor.h"
 #include "cli/io.h"
 
-struct options {
-    bool verbose;
-    bool json;
-};
-
 /* The subjects are in doctor/. libvirt comes first, because others use what it says. */
 static void (*const subjects[])(struct doctor *doctor) = {
     doctor_libvirt, doctor_hook,   doctor_files,     doctor_apparmor,
@@ -160,11 +155,11 @@ doctor_clear(struct doctor *doctor)
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
     cleanup_doctor struct doctor doctor = {.context = context, .root = context->root};
     cleanup_buffer struct buffer unseen = {0};
     struct stat root, own;
 
+    (void)data;
     (void)failure;
     if (fstat(context->root, &root) == 0) {
         doctor.owner = root.st_uid;
@@ -184,18 +179,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (doctor.unseen_count > 0)
         doctor_add(&doctor, DOCTOR_UNKNOWN, "root", "run it as root: virt-seed doctor",
                    "only root can see %s", unseen.data);
-    if (options->json)
+    if (context->json)
         print_json(&doctor);
     else
-        print_text(&doctor, options->verbose);
+        print_text(&doctor, context->verbose);
     return doctor.problems > 0 ? STATUS_FAILURE : STATUS_OK;
 }
-
-static const struct option_row rows[] = {
-    OPTION(0, "verbose", NULL, verbose, "also print what is right"),
-    OPTION(0, "json", NULL, json, "print everything as JSON"),
-    OPTION_END,
-};
 
 const struct command cmd_doctor = {
     .name = "doctor",
@@ -205,7 +194,6 @@ const struct command cmd_doctor = {
         "noticed it; libvirt's daemons; owners and modes; AppArmor and SELinux; the\n"
         "metadata server, if it is used. Prints each problem with its fix, and changes\n"
         "nothing. Exit status 1 if there is a problem.\n",
-    .options = rows,
-    .options_size = sizeof(struct options),
+    .takes = TAKES_JSON | TAKES_VERBOSE,
     .run = run,
 };

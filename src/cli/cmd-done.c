@@ -12,7 +12,6 @@
 
 struct options {
     bool undo;
-    bool dry_run;
 };
 
 static int
@@ -34,13 +33,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         free(record.done);
         record.done = options->undo ? NULL : record_time(time(NULL));
     }
-    if (result == 0 && !options->dry_run)
+    if (result == 0 && !context->dry_run)
         result = record_write(context->root, definition.domain.uuid, &record, failure);
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (!context->quiet)
         print_outside_line(stdout, "domain '%s': %s%srecorded as done, in %s/%s.json",
-                           definition.domain.name, options->dry_run ? "would be " : "",
+                           definition.domain.name, context->dry_run ? "would be " : "",
                            options->undo ? "no longer " : "", VIRT_SEED_STATEDIR,
                            definition.domain.uuid);
     return STATUS_OK;
@@ -48,7 +47,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "undo", NULL, undo, "forget it: the next seed is complete again"),
-    OPTION(0, "dry-run", NULL, dry_run, "say what would be recorded, and record nothing"),
     OPTION_END,
 };
 
@@ -63,5 +61,6 @@ const struct command cmd_done = {
         "with its UUID.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_DRY_RUN,
     .run = run,
 };

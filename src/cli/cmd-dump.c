@@ -18,7 +18,6 @@
 struct options {
     bool show_secrets;
     bool full;
-    bool json;
 };
 
 static void
@@ -155,7 +154,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     }
     if (!context->quiet)
         print_origins(&request);
-    if (options->json)
+    if (context->json)
         print_json(&seed, path);
     else
         print_text(&seed, path, options->full);
@@ -168,7 +167,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets, "print the content of secrets, too"),
     OPTION(0, "full", NULL, full, "do not shorten virt-seed's own reporter script"),
-    OPTION(0, "json", NULL, json, "print the label and the documents as JSON"),
     OPTION_END,
 };
 
@@ -182,7 +180,6 @@ const struct command cmd_dump = {
         "for byte. The content of secrets is shown as <secret NAME/KEY>.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
-    .takes_file = true,
+    .takes = TAKES_JSON,
     .run = run,
 };

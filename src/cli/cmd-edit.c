@@ -49,13 +49,8 @@ edit_part_name(size_t index)
 
 #define SUBJECT_ELEMENT (&subjects[ARRAY_SIZE(subjects) - 1])
 
-struct options {
-    struct change_options change; /* --dry-run alone */
-};
-
 struct editing {
     const struct context *context;
-    const struct options *options;
     const struct subject *subject;
     struct buffer original; /* the document as it is defined */
     bool force;             /* define it in spite of what is wrong */
@@ -276,7 +271,7 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
-    struct change_options change = editing->options->change;
+    struct change_options change = {0};
 
     editing->can_force = false;
     if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
@@ -363,7 +358,7 @@ edit(struct editing *editing, const struct buffer *text, bool *keep,
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct editing editing = {.context = context, .options = data};
+    struct editing editing = {.context = context};
     const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
@@ -371,6 +366,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool keep = false;
     int result = -1;
 
+    (void)data;
     for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
         if (!name || strcmp(subjects[i].name, name) == 0)
             editing.subject = &subjects[i];
@@ -399,11 +395,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     return result;
 }
 
-static const struct option_row rows[] = {
-    DRY_RUN_ROW,
-    OPTION_END,
-};
-
 const struct command cmd_edit = {
     .name = "edit",
     .operands = "DOMAIN|FILE [PART]",
@@ -413,7 +404,6 @@ const struct command cmd_edit = {
         "you name: user-data, vendor-data, network-config, or element, which is the\n"
         "whole <cloud-init> element. The result is checked, wired and defined; if it is\n"
         "wrong, you can edit it again.\n",
-    .options = rows,
-    .options_size = sizeof(struct options),
+    .takes = TAKES_DRY_RUN,
     .run = run,
 };

@@ -29,12 +29,10 @@
 
 struct options {
     bool all;
-    bool dry_run;
 };
 
 struct collection {
     const struct context *context;
-    bool dry_run;
 };
 
 /* What is left of one domain. */
@@ -147,8 +145,8 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
     if (kept && is_mark(leftover))
         return 0;
     if (!kept)
-        what = collection->dry_run ? "would remove" : "removed";
-    if (!kept && !collection->dry_run &&
+        what = context->dry_run ? "would remove" : "removed";
+    if (!kept && !context->dry_run &&
         leftover_remove(context->root, leftover, failure) < 0)
         return -1;
     if (!context->quiet)
@@ -162,18 +160,17 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_connection virConnectPtr connection =
-        libvirt_connect(context->uri, true, failure);
-    struct collection collection = {.context = context, .dry_run = options->dry_run};
+        libvirt_connect_here(context, true, failure);
+    struct collection collection = {.context = context};
 
-    if (!connection || libvirt_require_system(connection, failure) < 0)
+    if (!connection || libvirt_require_system(connection, context, failure) < 0)
         return -1;
-    return garbage_find(connection, context->root, options->all, !options->dry_run,
+    return garbage_find(connection, context->root, options->all, !context->dry_run,
                         remove_one, &collection, failure);
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "also remove what is kept"),
-    OPTION(0, "dry-run", NULL, dry_run, "list what would be removed, and remove nothing"),
     OPTION_END,
 };
 
@@ -182,10 +179,11 @@ const struct command cmd_gc = {
     .summary = "remove what is left of domains that no longer exist",
     .help =
         "Removes the records, generated secrets, reports and seeds of domains that are\n"
-        "neither defined nor running. Records and secrets are kept for a week after gc has\n"
-        "first missed the domain, because it may come back; those of a guest that is set\n"
-        "up (boots=\"until-done\") are kept until gc --all.\n",
+        "neither defined nor running. Records and secrets are kept for a week after gc\n"
+        "has first missed the domain, because it may come back; those of a guest that is\n"
+        "set up (boots=\"until-done\") are kept until gc --all.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_DRY_RUN,
     .run = run,
 };

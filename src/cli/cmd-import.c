@@ -112,7 +112,7 @@ write_secrets(struct import *import, const struct context *context,
     for (size_t i = 0; i < import->secret_count; i++) {
         const struct import_secret *secret = &import->secrets[i];
         const bool writes =
-            options->secrets && !options->change.dry_run && secret->key_count > 0;
+            options->secrets && !context->dry_run && secret->key_count > 0;
 
         if (writes)
             secret_undo_note(undo, secret->name);
@@ -173,7 +173,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output cannot be combined");
-    else if ((options->change.replace || options->change.dry_run) && !options->set)
+    else if ((options->change.replace || context->dry_run) && !options->set)
         failure_set(failure, FAILURE_USAGE, "--%s needs --set",
                     options->change.replace ? "replace" : "dry-run");
     if (*failure)
@@ -186,13 +186,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         cleanup_definition struct definition definition = {0};
         cleanup_wiring struct wiring wiring = {0};
 
-        if (change.dry_run)
+        if (context->dry_run)
             change.summary = "changed";
         /* What cannot be wired is not written, and no secret either. */
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
                                    failure) < 0 ||
             (options->secrets &&
-             libvirt_require_local(definition.connection, failure) < 0) ||
+             libvirt_require_local(definition.connection, context, failure) < 0) ||
             put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
             write_secrets(&import, context, options, &undo, failure) < 0)
@@ -223,8 +223,6 @@ static const struct option_row rows[] = {
            "put the element into the definition of this libvirt domain, and wire it"),
     OPTION(0, "replace", NULL, change.replace,
            "with --set: replace the domain's own element, and another tool's seed"),
-    OPTION(0, "dry-run", NULL, change.dry_run,
-           "with --set: list the changes, and make none"),
     OPTION(0, "secrets", NULL, secrets, "also store the file's Secrets on this host"),
     OPTION_END,
 };
@@ -243,5 +241,6 @@ const struct command cmd_import = {
         "rejected, never dropped.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_DRY_RUN,
     .run = run,
 };

@@ -17,7 +17,6 @@
 #include "seed/layout.h"
 
 struct options {
-    bool json;
     const char *extract;
 };
 
@@ -202,7 +201,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (image_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", path);
     judge(&inspection, &seed);
-    if (options->json)
+    if (context->json)
         print_json(&inspection);
     else
         print_text(&inspection);
@@ -212,7 +211,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "json", NULL, json, "print the same as JSON"),
     OPTION(0, "extract", "DIR", extract,
            "write the files below DIR; nothing is overwritten"),
     OPTION_END,
@@ -229,5 +227,6 @@ const struct command cmd_inspect = {
         "the image, or fail on a document.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_JSON,
     .run = run,
 };

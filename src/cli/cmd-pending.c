@@ -17,7 +17,6 @@
 
 struct options {
     bool show_secrets;
-    bool json;
     bool exit_code;
     bool several; /* set by no option: each domain has a title */
 };
@@ -312,7 +311,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
 
     if (comparison_read(&comparison, context, failure) < 0)
         return -1;
-    if (options->json) {
+    if (context->json) {
         print_json(&comparison, options->show_secrets);
     } else {
         if (options->several)
@@ -344,7 +343,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets,
            "also show changes in documents with secrets"),
-    OPTION(0, "json", NULL, json, "print the same as JSON"),
     OPTION(0, "exit-code", NULL, exit_code,
            "exit with 3 if the next start changes anything"),
     OPTION_END,
@@ -362,7 +360,6 @@ const struct command cmd_pending = {
         "be compared.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
-    .takes_file = true,
+    .takes = TAKES_JSON,
     .run = run,
 };

@@ -345,8 +345,8 @@ name_option(const struct option_values *values, const char *domain,
 
 /* Fails if the hashes cannot be stored for the domain. */
 static int
-check_storage(const struct definition *definition, const struct change_options *change,
-              struct failure **failure)
+check_storage(const struct definition *definition, const struct context *context,
+              const struct change_options *change, struct failure **failure)
 {
     if (!definition->libvirt)
         return failure_set(
@@ -361,7 +361,7 @@ check_storage(const struct definition *definition, const struct change_options *
             "a password cannot be combined with --output: this host stores "
             "its hash when the domain is defined\n"
             "omit --output");
-    return libvirt_require_local(definition->connection, failure);
+    return libvirt_require_local(definition->connection, context, failure);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -393,22 +393,22 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool has_password;
     int result;
 
-    if (change.dry_run)
+    if (context->dry_run)
         change.summary = "changed";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
-        definition_check_output(&definition, &change, failure) < 0 ||
+        definition_check_output(&definition, context, &change, failure) < 0 ||
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
     if (has_password) {
-        if (check_storage(&definition, &change, failure) < 0)
+        if (check_storage(&definition, context, &change, failure) < 0)
             return -1;
         wiring_note(&wiring, "hash of the password stored on this host");
     }
     if (wire_and_check(&definition, context, options, &wiring, failure) < 0)
         return -1;
-    if (!has_password || change.dry_run)
+    if (!has_password || context->dry_run)
         return definition_commit(&definition, context, &change, "already set", &wiring,
                                  failure);
     if (new_passwords_write(&passwords, context->root, definition.domain.uuid, failure) <
@@ -476,7 +476,6 @@ static const struct option_row rows[] = {
             "the datasource that the seed is for", NULL, NULL, remove_attribute,
             add_attribute),
     OPTION_HEADING_ROW("Options:"),
-    DRY_RUN_ROW,
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
     OPTION_END,
@@ -493,5 +492,6 @@ const struct command cmd_set = {
         "defined with it, and if it is running, uses it at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_JSON | TAKES_DRY_RUN,
     .run = run,
 };

@@ -34,7 +34,6 @@
 struct options {
     struct waiting_options waiting;
     bool all;
-    bool dry_run;
 };
 
 /* A domain to start. */
@@ -310,7 +309,7 @@ begin(struct starting *starting)
     struct progress *progress = &starting->waiting.progress;
 
     for (size_t i = 0; i < starting->count; i++) {
-        if (starting->options->dry_run)
+        if (starting->context->dry_run)
             waiting_finish(starting->jobs[i]->waited, "would be started", STATUS_OK,
                            NULL);
         else
@@ -321,7 +320,7 @@ begin(struct starting *starting)
 
         if (waited->starts || waited->over)
             continue;
-        if (starting->options->waiting.no_wait || starting->options->dry_run) {
+        if (starting->options->waiting.no_wait || starting->context->dry_run) {
             waiting_finish(waited, running_word(progress), STATUS_OK, NULL);
             continue;
         }
@@ -347,12 +346,12 @@ start_and_wait(struct starting *starting, struct failure **failure)
     if (starting->options->all && add_matching(starting, "*", failure) < 0)
         return -1;
     if (starting->waiting.count == 0) {
-        if (!context->quiet && !starting->options->waiting.json)
+        if (!context->quiet && !starting->context->json)
             puts("no domain asks for cloud-init");
         return 0;
     }
     begin(starting);
-    if (starting->count > 0 && !starting->options->dry_run &&
+    if (starting->count > 0 && !starting->context->dry_run &&
         start_threads(starting, failure) < 0)
         return -1;
     return waiting_run(&starting->waiting, failure);
@@ -404,7 +403,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
-    OPTION(0, "dry-run", NULL, dry_run, "list the domains to start, and start none"),
     WAITING_ROWS,
     SCRUB_ROW,
     OPTION_END,
@@ -422,6 +420,6 @@ const struct command cmd_start = {
         "running, it is only waited for; if one cannot be started, the others are.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
+    .takes = TAKES_JSON | TAKES_DRY_RUN,
     .run = run,
 };

@@ -32,10 +32,6 @@
 #include "store/report-file.h"
 #include "wire/wire.h"
 
-struct options {
-    bool json;
-};
-
 enum answer {
     ANSWER_NO,
     ANSWER_YES,
@@ -59,6 +55,7 @@ struct domain_status {
     const char *reason;           /* for that, or NULL */
     struct guest_claim claim;
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
+    bool is_unreadable;     /* its XML, for a reason that is its own */
 };
 
 /* Keeps the reason why the status is incomplete; the first one is enough. */
@@ -192,9 +189,10 @@ describe_result(struct domain_status *status, int root, bool active,
 /* --- the whole status --------------------------------------------------------------- */
 
 /*
- * Reads the domain's status, as far as its XML can be read; `imds_address` is the
- * configured one, or NULL if it is unknown. Return: 0, or -1 if libvirt fails; its last
- * error is VIR_ERR_NO_DOMAIN if the domain is gone.
+ * Reads the domain's status, as far as its XML can be read: libvirt cannot send one that is
+ * too large. `imds_address` is the configured one, or NULL if it is unknown. Return: 0, or
+ * -1 if the domain or the connection is gone; libvirt's last error is then
+ * VIR_ERR_NO_DOMAIN in the first case.
  */
 static int
 read_status(struct domain_status *status, int root, const char *imds_address,
@@ -218,9 +216,11 @@ read_status(struct domain_status *status, int root, const char *imds_address,
             wire_domain(&view.domain, &view.request, &wire, &wiring, &ignored) == 0 &&
             wiring.change_count == 0)
             status->wired = ANSWER_YES;
-    } else if ((*failure)->code == FAILURE_LIBVIRT) {
+    } else if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN ||
+               virConnectIsAlive(virDomainGetConnect(domain)) != 1) {
         return -1;
     } else {
+        status->is_unreadable = true;
         take_unread(status, failure);
         status->asks = true;
         status->wired = ANSWER_UNKNOWN;
@@ -293,7 +293,7 @@ collect(struct rows *rows, const struct context *context, virConnectPtr connecti
         struct failure **failure)
 {
     virDomainPtr *domains = NULL;
-    int result = libvirt_require_local(connection, failure);
+    int result = 0;
     int count;
 
     for (size_t i = 0; result == 0 && i < context->operand_count; i++) {
@@ -338,7 +338,7 @@ print_json(const struct rows *rows)
 
         json_add(list,
                  json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
-                           "s:o}",
+                           "s:o, s:s?}",
                            "domain", row->name, "uuid", row->uuid, "state", row->state,
                            "wired", pack_answer(row->wired), "seed",
                            pack_answer(row->seed), "datasource", row->datasource,
@@ -346,7 +346,8 @@ print_json(const struct rows *rows)
                            guest_state_word(row->result), "stage",
                            guest_stage_name(row->stage), "since", row->since, "errors",
                            row->errors, "guest-says",
-                           consumption_pack(row->consumption, row->reason, &row->claim)));
+                           consumption_pack(row->consumption, row->reason, &row->claim),
+                           "message", row->unread ? row->unread->message : NULL));
     }
     json_print(list);
 }
@@ -396,39 +397,45 @@ print_table(const struct rows *rows)
     columns_print(table);
 }
 
+/* What the caller may not read of one domain, they may not read of any: then one reason is
+ * enough. */
+static void
+print_reasons(const struct rows *rows)
+{
+    bool is_printed = false;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct domain_status *row = &rows->list[i];
+
+        if (!row->unread || (is_printed && !row->is_unreadable))
+            continue;
+        is_printed = is_printed || !row->is_unreadable;
+        print_warning(row->unread);
+    }
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
     cleanup_rows struct rows rows = {.root = context->root, .config = &config};
     cleanup_connection virConnectPtr connection =
-        libvirt_connect(context->uri, true, failure);
+        libvirt_connect_here(context, true, failure);
 
+    (void)data;
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, context, connection, failure) < 0)
         return -1;
-    if (options->json)
+    if (context->json)
         print_json(&rows);
     else
         print_table(&rows);
-    /* One reason is enough: what the caller may not read of one domain, they may not read
-     * of any. */
-    for (size_t i = 0; !context->quiet && i < rows.count; i++) {
-        if (rows.list[i].unread) {
-            print_warning(rows.list[i].unread);
-            break;
-        }
-    }
+    if (!context->quiet)
+        print_reasons(&rows);
     return STATUS_OK;
 }
-
-static const struct option_row rows[] = {
-    OPTION(0, "json", NULL, json, "print the same as JSON"),
-    OPTION_END,
-};
 
 const struct command cmd_status = {
     .name = "status",
@@ -436,11 +443,9 @@ const struct command cmd_status = {
     .summary = "show which domains have a seed, and their progress",
     .help =
         "Prints a table of the domains that you name, or of all domains: whether they\n"
-        "run, are wired and have a seed, the guest's instance-id, and how far cloud-init\n"
-        "is or how it ended. '-' means none, and '?' that you may not read it, which a\n"
-        "warning explains.\n",
-    .options = rows,
-    .options_size = sizeof(struct options),
-    .runs_on_host = true,
+        "run, are wired and have a seed, the guest's instance-id, and cloud-init's\n"
+        "progress or result. '-' means none. '?' means that it could not be read, usually\n"
+        "because you lack permission; a warning says why.\n",
+    .takes = TAKES_JSON,
     .run = run,
 };

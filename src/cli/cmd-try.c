@@ -390,7 +390,7 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     rehearsal->path = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
-    if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
+    if (libvirt_require_system(trial->definition.connection, context, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
@@ -403,7 +403,7 @@ rehearse(struct trial *trial, struct failure **failure)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
     if (rehearsal_files_make(rehearsal, &seed, failure) < 0)
         return -1;
-    if (!context->quiet && !options->waiting.json) {
+    if (!context->quiet && !context->json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)
             print_outside_line(stdout, "%s: without %s", rehearsal->name,
                                rehearsal->left_out[i]);
@@ -457,8 +457,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         rehearse(&trial, failure);
     end(&trial);
     status = waiting_close(&trial.waiting, *failure);
-    if (status != STATUS_OK && trial.console && !context->quiet &&
-        !trial.options->waiting.json) {
+    if (status != STATUS_OK && trial.console && !context->quiet && !trial.context->json) {
         fputs("the end of the guest's console:\n", stderr);
         print_outside_text(stderr, trial.console, strlen(trial.console), "\n\t");
         fputc('\n', stderr);
@@ -492,6 +491,6 @@ const struct command cmd_try = {
         "shut off, is neither started nor changed. Afterwards everything is removed.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
+    .takes = TAKES_JSON,
     .run = run,
 };

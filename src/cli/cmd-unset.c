@@ -35,7 +35,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "wiring-only", NULL, wiring_only, "keep the <cloud-init> element"),
-    SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION_END,
 };
@@ -51,5 +50,6 @@ const struct command cmd_unset = {
         "standard output; a DOMAIN's definition is changed in libvirt.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,
     .run = run,
 };

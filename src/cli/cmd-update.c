@@ -14,10 +14,6 @@
 #include "store/delivery.h"
 #include "store/record.h"
 
-struct options {
-    bool dry_run;
-};
-
 /* What is, or would be, done about the seed of a domain. */
 enum outcome {
     OUTCOME_NOT_RUNNING,
@@ -136,16 +132,16 @@ update(const struct context *context, const struct definition *source, bool dry_
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
     cleanup_definition struct definition source = {0};
     const char *where = NULL;
     int outcome;
 
+    (void)data;
     /* There is no guest in a file. */
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)
         return -1;
-    outcome = update(context, &source, options->dry_run, &where, failure);
+    outcome = update(context, &source, context->dry_run, &where, failure);
     if (outcome < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);
     if (context->quiet)
@@ -157,7 +153,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
     else if (outcome == OUTCOME_UP_TO_DATE)
         printf("' has that seed %s already\n", where);
     else
-        printf("' %s the new seed %s. %s\n", options->dry_run ? "would have" : "has",
+        printf("' %s the new seed %s. %s\n", context->dry_run ? "would have" : "has",
                where, consequences[outcome]);
     return STATUS_OK;
 }
@@ -168,11 +164,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     return definition_each(context, data, run_one, failure);
 }
 
-static const struct option_row rows[] = {
-    OPTION(0, "dry-run", NULL, dry_run, "say what would happen, and change nothing"),
-    OPTION_END,
-};
-
 const struct command cmd_update = {
     .name = "update",
     .operands = "DOMAIN…",
@@ -182,8 +173,6 @@ const struct command cmd_update = {
         "running domain was started with, in its drive or on the metadata server. The\n"
         "guest reads it when it is rebooted; with cache=\"keep\", when it is rebooted\n"
         "after 'cloud-init clean' in it.\n",
-    .options = rows,
-    .options_size = sizeof(struct options),
-    .runs_on_host = true,
+    .takes = TAKES_DRY_RUN,
     .run = run,
 };

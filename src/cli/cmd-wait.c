@@ -49,6 +49,6 @@ const struct command cmd_wait = {
         "1, 3, 124 that one of them has, or 0.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .runs_on_host = true,
+    .takes = TAKES_JSON,
     .run = run,
 };

@@ -137,7 +137,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (definition_is_file(context->operands[i]))
             prints = true;
     }
-    if (context->operand_count > 1 && !options->change.dry_run &&
+    if (context->operand_count > 1 && !context->dry_run &&
         (options->change.output || (prints && !options->change.in_place)))
         return failure_set(failure, FAILURE_USAGE,
                            "the XML of several domains cannot go to one place\n"
@@ -149,7 +149,6 @@ static const struct option_row rows[] = {
     OPTION(
         0, "replace", NULL, change.replace,
         "replace another tool's seed, and take over its documents if the domain has none"),
-    SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION(
         0, "after-refusal", NULL, after_refusal,
@@ -170,5 +169,6 @@ const struct command cmd_wire = {
         "changed in libvirt, which takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,
     .run = run,
 };

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libvirt/virterror.h>
+
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -137,9 +139,9 @@ definition_load_domain(struct definition *definition, const struct context *cont
 
     *definition = (struct definition){0};
     definition->connection =
-        libvirt_connect(context->uri, use == DEFINITION_READ, failure);
-    if (!definition->connection ||
-        (!change && libvirt_require_local(definition->connection, failure) < 0))
+        change ? libvirt_connect(context->uri, false, failure)
+               : libvirt_connect_here(context, use == DEFINITION_READ, failure);
+    if (!definition->connection)
         return -1;
     definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
     return definition->libvirt ? read_libvirt(definition, change, failure) : -1;
@@ -236,6 +238,22 @@ definition_each(const struct context *context, const void *options,
     return worst;
 }
 
+/* Return: whether the domain asks for a seed, or has an XML that libvirt cannot send. */
+static bool
+may_ask(virConnectPtr connection, virDomainPtr domain)
+{
+    cleanup_definition struct definition definition = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (definition_load_known(&definition, connection, domain, DEFINITION_READ,
+                              &failure) < 0)
+        return failure->code == FAILURE_LIBVIRT &&
+               virGetLastErrorCode() != VIR_ERR_NO_DOMAIN;
+    wire_facts_read(&facts, &definition.domain);
+    return facts.wants_seed;
+}
+
 int
 definition_list_asking(virConnectPtr connection, const char *pattern, unsigned int flags,
                        char ***uuids, size_t *count, struct failure **failure)
@@ -246,16 +264,11 @@ definition_list_asking(virConnectPtr connection, const char *pattern, unsigned i
     if (domain_count < 0)
         return libvirt_fail(failure, "could not list the domains");
     for (int i = 0; i < domain_count; i++) {
-        cleanup_definition struct definition definition = {0};
-        cleanup_wire_facts struct wire_facts facts = {0};
-        cleanup_failure struct failure *ignored = NULL;
         char uuid[VIR_UUID_STRING_BUFLEN];
 
         if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
-            definition_load_known(&definition, connection, domains[i], DEFINITION_READ,
-                                  &ignored) == 0)
-            wire_facts_read(&facts, &definition.domain);
-        if (facts.wants_seed && virDomainGetUUIDString(domains[i], uuid) == 0)
+            may_ask(connection, domains[i]) &&
+            virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);
     }

@@ -242,8 +242,8 @@ follow_open(struct waiting *waiting, struct failure **failure)
                                  "could not begin to watch files");
     if (virEventRegisterDefaultImpl() < 0)
         return libvirt_fail(failure, "could not begin to wait");
-    waiting->connection = libvirt_connect(waiting->context->uri, true, failure);
-    if (!waiting->connection || libvirt_require_local(waiting->connection, failure) < 0)
+    waiting->connection = libvirt_connect_here(waiting->context, true, failure);
+    if (!waiting->connection)
         return -1;
     virConnectRegisterCloseCallback(waiting->connection, handle_close, waiting, NULL);
     waiting->notifier_handle = virEventAddHandle(
@@ -278,10 +278,9 @@ follow_run(struct waiting *waiting, struct failure **failure)
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
         if (waiting->lost && !waiting->over)
-            return failure_set(
-                failure, FAILURE_LIBVIRT_MISSING,
-                "libvirt's daemon has closed the connection\n"
-                "wait again when it is back; guests go on reporting meanwhile");
+            return failure_set(failure, FAILURE_LIBVIRT_MISSING,
+                               "libvirt's daemon has closed the connection\n"
+                               "run wait again once it is back; no reports are lost");
     }
     return 0;
 }

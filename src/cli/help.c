@@ -98,6 +98,10 @@ help_synopsis(const struct command *command)
             row->argument ? row->argument : "", row->kind == OPTION_LIST ? "…" : "");
         buffer_append_string(&line, item);
     }
+    for (const struct option_row *row = global_options; row->name; row++) {
+        if (row->needs & command->takes)
+            buffer_printf(&line, "[--%s] ", row->name);
+    }
     if (line.size > 0 &&
         strlen(prefix) + strlen(command->name) + line.size + strlen(operands) > COLUMNS)
         return xasprintf("[OPTION]…%s%s", *operands ? " " : "", operands);
@@ -105,6 +109,23 @@ help_synopsis(const struct command *command)
     if (!*operands && line.size > 0)
         line.data[line.size - 1] = '\0';
     return xstrdup(line.data ? line.data : "");
+}
+
+/* Names the global options that the command takes, and not every command. */
+static void
+print_taken(FILE *stream, const struct command *command)
+{
+    const char *before = "\nAlso takes ";
+
+    if (command->takes == 0)
+        return;
+    for (const struct option_row *row = global_options; row->name; row++) {
+        if (row->needs & command->takes) {
+            fprintf(stream, "%s--%s", before, row->name);
+            before = ", ";
+        }
+    }
+    fputs(" (see virt-seed --help).\n", stream);
 }
 
 static void
@@ -123,12 +144,19 @@ print_command(FILE *stream, const struct command *command)
     for (const struct option_row *row = command->options; row && row->name; row++)
         print_row(stream, row, width);
     fprintf(stream, "%-*s  print this and exit\n", width, help_label);
+    print_taken(stream, command);
     for (const struct command_row *row = commands; row->command; row++) {
         if (row->command == command && row->example)
             fprintf(stream, "\nExample:\n  %s\n", row->example);
     }
     if (command->summary)
         fprintf(stream, "\nSee virt-seed-%s(1).\n", command->name);
+}
+
+static void
+print_summary(FILE *stream, const struct command *command)
+{
+    fprintf(stream, "  %-11s %s\n", command->name, command->summary);
 }
 
 /* Each group of commands, and the example of its first one. */
@@ -147,33 +175,48 @@ print_groups(FILE *stream)
             example = row->example;
         }
         if (row->command->summary)
-            fprintf(stream, "  %-11s %s\n", row->command->name, row->command->summary);
+            print_summary(stream, row->command);
     }
+}
+
+void
+help_print_all(FILE *stream)
+{
+    fputs("Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
+          "       virt-seed help COMMAND\n",
+          stream);
+    print_groups(stream);
+    fputs(
+        "\n"
+        "DOMAIN is a name or a UUID. FILE is a domain's XML; it has a slash or ends in\n"
+        ".xml. - is standard input.\n"
+        "Exit status: 0 success, 1 failure, 2 usage error. See virt-seed(1).\n",
+        stream);
 }
 
 void
 help_print(FILE *stream, const struct command *command)
 {
+    /* What most people need; in one screen. */
+    static const struct command *const first[] = {
+        &cmd_set, &cmd_start, &cmd_wait, &cmd_status, &cmd_check, &cmd_edit,
+    };
+
     if (command) {
         print_command(stream, command);
         return;
     }
-    fputs(
-        "Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
-        "       virt-seed help [COMMAND]\n"
-        "\n"
-        "Makes cloud-init seeds for libvirt domains from what their own XML asks for.\n",
-        stream);
-    print_groups(stream);
-    fputs("\n"
-          "Options, before or after the command:\n",
+    fputs("Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
+          "\n"
+          "Makes cloud-init seeds for libvirt domains from what their own XML asks for.\n"
+          "\n",
           stream);
+    for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+        print_summary(stream, first[i]);
+    fprintf(stream, "\n    Example: %s\n\nOptions, before or after the command:\n",
+            commands[0].example);
     for (const struct option_row *row = global_options; row->name; row++)
         print_row(stream, row, measure_rows(global_options));
-    fputs(
-        "\n"
-        "DOMAIN is a name or a UUID. FILE is a domain's XML: it has a slash or ends in .xml.\n"
-        "- is standard input.\n"
-        "Exit status: 0 success, 1 failure, 2 usage error. See virt-seed(1).\n",
-        stream);
+    fputs("\n'virt-seed help --all' lists all commands; see 'virt-seed help COMMAND'.\n",
+          stream);
 }

@@ -10,8 +10,10 @@
 #include <libxml/uri.h>
 #include <uuid.h>
 
+#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 
@@ -72,47 +74,109 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     return NULL;
 }
 
-/* Return: the other host that the daemon runs on, owned by the caller (free); NULL for
- * this one. */
-static char *
-remote_host(virConnectPtr connection)
+/* Return: the URI if it names another host, owned by the caller (xmlFreeURI), or NULL. */
+static xmlURI *
+parse_remote(const char *text)
 {
-    cleanup_free char *text = virConnectGetURI(connection);
     xmlURI *uri = text ? xmlParseURI(text) : NULL;
-    char *host = uri && uri->server && *uri->server ? xstrdup(uri->server) : NULL;
 
+    if (uri && uri->server && *uri->server)
+        return uri;
     xmlFreeURI(uri);
-    return host;
+    return NULL;
 }
 
 bool
 libvirt_is_remote(virConnectPtr connection)
 {
-    cleanup_free char *host = connection ? remote_host(connection) : NULL;
+    cleanup_free char *text = connection ? virConnectGetURI(connection) : NULL;
+    xmlURI *uri = parse_remote(text);
 
-    return host;
+    xmlFreeURI(uri);
+    return uri;
 }
 
-int
-libvirt_require_local(virConnectPtr connection, struct failure **failure)
+/* Return: the command line of ssh that runs this command on that host, owned by the caller
+ * (free). The login shell there parses the words again. */
+static char *
+ssh_line(const xmlURI *uri, char *const *words)
 {
-    cleanup_free char *host = remote_host(connection);
+    cleanup_buffer struct buffer remote = {0};
+    cleanup_buffer struct buffer line = {0};
+    cleanup_free char *quoted = NULL;
+    size_t length = strlen(uri->server);
+    bool is_ipv6 = uri->server[0] == '[' && uri->server[length - 1] == ']';
+    cleanup_free char *host =
+        is_ipv6 ? xstrndup(uri->server + 1, length - 2) : xstrdup(uri->server);
+    cleanup_free char *login =
+        xasprintf("%s%s%s", uri->user ? uri->user : "", uri->user ? "@" : "", host);
+    cleanup_free char *destination = xshellquote(login);
+    bool needs_quotes = false;
 
-    if (!host)
+    buffer_append_string(&remote, "virt-seed");
+    for (; *words; words++) {
+        cleanup_free char *word = xshellquote(*words);
+
+        needs_quotes = needs_quotes || strcmp(word, *words) != 0;
+        buffer_printf(&remote, " %s", word);
+    }
+    quoted = needs_quotes ? xshellquote(remote.data) : xstrdup(remote.data);
+    buffer_append_string(&line, "ssh ");
+    /* Any other port is that of libvirt's own protocol. */
+    if (uri->port > 0 && strstr(uri->scheme, "ssh"))
+        buffer_printf(&line, "-p %d ", uri->port);
+    buffer_printf(&line, "%s %s", destination, quoted);
+    return xstrdup(line.data);
+}
+
+static int
+require_local(const char *text, const struct context *context, struct failure **failure)
+{
+    xmlURI *uri = parse_remote(text);
+    cleanup_free char *line = uri ? ssh_line(uri, context->words) : NULL;
+
+    xmlFreeURI(uri);
+    if (!line)
         return 0;
     return failure_set(failure, FAILURE_USAGE,
                        "the domain is on another host, whose files and secrets cannot "
                        "be read from here\n"
-                       "run the command on %s",
-                       host);
+                       "run the command there: %s",
+                       line);
 }
 
 int
-libvirt_require_system(virConnectPtr connection, struct failure **failure)
+libvirt_require_local(virConnectPtr connection, const struct context *context,
+                      struct failure **failure)
+{
+    cleanup_free char *text = virConnectGetURI(connection);
+
+    return require_local(text, context, failure);
+}
+
+virConnectPtr
+libvirt_connect_here(const struct context *context, bool read_only,
+                     struct failure **failure)
+{
+    const char *uri = context->uri ? context->uri : getenv("LIBVIRT_DEFAULT_URI");
+    virConnectPtr connection;
+
+    /* Before ssh asks for a password; and after it, because the URI may be an alias. */
+    if (require_local(uri, context, failure) < 0)
+        return NULL;
+    connection = libvirt_connect(context->uri, read_only, failure);
+    if (connection && libvirt_require_local(connection, context, failure) < 0)
+        virConnectClose(steal(connection));
+    return connection;
+}
+
+int
+libvirt_require_system(virConnectPtr connection, const struct context *context,
+                       struct failure **failure)
 {
     cleanup_free char *uri = virConnectGetURI(connection);
 
-    if (libvirt_require_local(connection, failure) < 0)
+    if (libvirt_require_local(connection, context, failure) < 0)
         return -1;
     if (uri && strcmp(uri, "qemu:///system") == 0)
         return 0;

@@ -7,11 +7,17 @@
 #include <libvirt/libvirt.h>
 
 #include "base/failure.h"
+#include "cli/cli.h"
 
 /* Return: a connection, owned by the caller (virConnectClose), or NULL. If libvirt's
  * event loop was registered before, a daemon that no longer answers closes it within a
  * minute. */
 virConnectPtr libvirt_connect(const char *uri, bool read_only, struct failure **failure);
+
+/* The same for a command that reads this host's files: fails if the daemon runs on another
+ * host. */
+virConnectPtr libvirt_connect_here(const struct context *context, bool read_only,
+                                   struct failure **failure);
 
 static inline void
 libvirt_close_pointer(virConnectPtr *connection)
@@ -27,11 +33,13 @@ bool libvirt_is_remote(virConnectPtr connection);
 
 /* Fails if the daemon runs on another host, whose secrets and files are not ours to
  * read. */
-int libvirt_require_local(virConnectPtr connection, struct failure **failure);
+int libvirt_require_local(virConnectPtr connection, const struct context *context,
+                          struct failure **failure);
 
 /* Fails unless it is this host's daemon for QEMU (qemu:///system), whose hooks run: any
  * other knows none of the domains that have files here. */
-int libvirt_require_system(virConnectPtr connection, struct failure **failure);
+int libvirt_require_system(virConnectPtr connection, const struct context *context,
+                           struct failure **failure);
 
 /* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or
  * NULL. */

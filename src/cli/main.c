@@ -46,11 +46,20 @@ const struct command_row commands[] = {
     {NULL, NULL, NULL},
 };
 
+/* What people look for, and its name here. */
+static const struct {
+    const char *name;
+    const char *command;
+} other_names[] = {
+    {"delete", "unset"}, {"diff", "pending"}, {"lint", "check"},
+    {"list", "status"},  {"logs", "wait"},    {"validate", "check"},
+};
+
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
     const char *names[ARRAY_SIZE(commands)];
-    const char *near;
+    const char *near = NULL;
     size_t count = 0;
 
     for (const struct command_row *row = commands; row->command; row++) {
@@ -59,26 +68,55 @@ command_find(const char *name, struct failure **failure)
         if (row->command->summary)
             names[count++] = row->command->name;
     }
-    near = text_suggest(name, names, count);
+    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
+        if (strcmp(other_names[i].name, name) == 0)
+            near = other_names[i].command;
+    }
+    if (!near)
+        near = text_suggest(name, names, count);
     failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
     if (near)
-        failure_hint(failure, "did you mean '%s'? virt-seed --help lists the commands",
+        failure_hint(failure,
+                     "did you mean '%s'? 'virt-seed help --all' lists the commands",
                      near);
     else
-        failure_hint(failure, "virt-seed --help lists the commands");
+        failure_hint(failure, "'virt-seed help --all' lists the commands");
     return NULL;
+}
+
+/* `virt-seed help [COMMAND]`. */
+static int
+help(const char *name, struct failure **failure)
+{
+    const struct command *command = NULL;
+
+    if (name && strcmp(name, "--all") == 0) {
+        help_print_all(stdout);
+        return STATUS_OK;
+    }
+    if (name && *name != '-' && strcmp(name, "help") != 0) {
+        command = command_find(name, failure);
+        if (!command)
+            return -1;
+    }
+    help_print(stdout, command);
+    return STATUS_OK;
 }
 
 static int
 run(int argc, char **argv, struct failure **failure)
 {
     struct context context = {.root_path = "/", .root = -1};
-    int result = arguments_read(&context, NULL, NULL, argc, argv, failure);
+    cleanup_free char **words = xcalloc((size_t)argc + 1, sizeof(*words));
     const struct command *command;
     cleanup_free void *options = NULL;
     cleanup_close int root = -1;
-    bool asks_help;
+    int result;
 
+    if (argc > 0)
+        memcpy(words, argv + 1, (size_t)argc * sizeof(*words));
+    context.words = words;
+    result = arguments_read(&context, NULL, NULL, argc, argv, failure);
     if (result != 0)
         return result < 0 ? -1 : STATUS_OK;
     if (context.operand_count == 0) {
@@ -87,30 +125,43 @@ run(int argc, char **argv, struct failure **failure)
     }
     argc = (int)context.operand_count;
     argv = context.operands;
-    asks_help = strcmp(argv[0], "help") == 0;
-    if (asks_help && (argc == 1 || *argv[1] == '-' || strcmp(argv[1], "help") == 0)) {
-        help_print(stdout, NULL);
-        return STATUS_OK;
-    }
-    command = command_find(argv[asks_help ? 1 : 0], failure);
+    if (strcmp(argv[0], "help") == 0)
+        return help(argv[1], failure);
+    command = command_find(argv[0], failure);
     if (!command)
         return -1;
-    if (asks_help) {
-        help_print(stdout, command);
-        return STATUS_OK;
-    }
     options = xcalloc(1, command->options_size + 1);
     result = arguments_read(&context, command, options, argc, argv, failure);
     if (result != 0)
         return result < 0 ? -1 : STATUS_OK;
-    if (remote_run(&context, command, options, failure) < 0)
-        return -1;
     root = fs_open_root(context.root_path);
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  context.root_path);
     context.root = root;
     return command->run(&context, options, failure);
+}
+
+/* SIGPIPE is ignored, so a command finishes its changes even if nobody reads what it
+ * prints; only then do we look at how printing went. */
+static void
+finish_output(struct failure **failure)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    bool is_closed, is_reason;
+
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    is_closed = poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP));
+    is_reason = !*failure || strstr((*failure)->message, strerror(EPIPE));
+    /* The reader has seen enough: end in silence, as by SIGPIPE, unless something else
+     * failed. */
+    if (is_closed && is_reason) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    if (!*failure)
+        failure_set(failure, FAILURE_SYSTEM, "could not write to standard output");
 }
 
 int
@@ -122,27 +173,12 @@ main(int argc, char **argv)
     if (process_begin() < 0)
         return STATUS_FAILURE;
     process_harden();
-    /* SIGPIPE is ignored, so a command finishes its changes even if nobody reads what it
-     * prints; only then do we look at how printing went. */
     status = run(argc, argv, &failure);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-        /* The reader has seen enough: end in silence, as by SIGPIPE, unless something
-         * else failed. */
-        if (poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) &&
-            (!failure || strstr(failure->message, strerror(EPIPE)))) {
-            signal(SIGPIPE, SIG_DFL);
-            raise(SIGPIPE);
-        }
-        if (!failure)
-            failure_set(&failure, FAILURE_SYSTEM, "could not write to standard output");
-    }
-    if (failure) {
-        print_failure(failure);
-        if (failure->code == FAILURE_USAGE)
-            return STATUS_USAGE;
-        return status > STATUS_OK ? status : STATUS_FAILURE;
-    }
-    return status;
+    finish_output(&failure);
+    if (!failure)
+        return status;
+    print_failure(failure);
+    if (failure->code == FAILURE_USAGE)
+        return STATUS_USAGE;
+    return status > STATUS_OK ? status : STATUS_FAILURE;
 }

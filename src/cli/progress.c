@@ -162,6 +162,13 @@ progress_note(struct progress_row *row, const char *event)
         set_event(row, xstrdup(event));
 }
 
+void
+progress_wait_for(struct progress_row *row, const char *what)
+{
+    if (row->progress->style != PROGRESS_JSON)
+        set_event(row, xasprintf("waiting for %s", what));
+}
+
 /* A guest can go on forever, and our output may be kept. */
 static bool
 says_too_much(struct progress_row *row)

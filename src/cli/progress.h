@@ -63,6 +63,9 @@ void progress_show(struct progress_row *row, const struct guest_report *report);
 /* Shows an event of the domain itself. */
 void progress_note(struct progress_row *row, const char *event);
 
+/* Shows what is waited for, which is no event in JSON. */
+void progress_wait_for(struct progress_row *row, const char *what);
+
 /* Shows how the waiting for a domain has ended: in a word, and with the exit status for
  * that. `report` is what is known of the guest, or NULL; `failure` is NULL if all is
  * well. */

@@ -107,7 +107,7 @@ describe_stage(const struct guest_report *report)
     const char *stage = guest_stage_name(guest_report_last_stage(report));
 
     if (report->state == GUEST_STATE_NOTHING)
-        return xstrdup("nothing was heard from its guest");
+        return xstrdup("the guest has not reported");
     if (!stage)
         return xstrdup("no stage of cloud-init had started");
     return xasprintf("the last stage was %s", stage);
@@ -126,7 +126,8 @@ finish_unbegun(struct waited *waited)
                                 : "it has not been started");
     if (waited->starts)
         failure_hint(&failure,
-                     "libvirt still starts it: see /var/log/libvirt/qemu/%s.log", name);
+                     "libvirt is still starting it: see /var/log/libvirt/qemu/%s.log",
+                     name);
     else
         failure_hint(&failure, "--next ignores the last boot and waits for a new one");
     finish(waited, "timeout", STATUS_TIMEOUT, NULL, failure);
@@ -295,7 +296,7 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
     } else if (!view->active) {
         return 0;
     } else {
-        reason = "its report is missing: no hook made it when it was started";
+        reason = "its report is missing: the hook did not run when the domain started";
         hint = "start it again with virt-seed's hook installed";
     }
     failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
@@ -361,6 +362,12 @@ waiting_begin(struct waited *waited)
     waiting_on_report(waited);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
+    if (waited->over || waited->begun)
+        return;
+    if (!next)
+        progress_wait_for(waited->row, "the guest's first report");
+    else
+        progress_wait_for(waited->row, active ? "the next boot" : "the domain to start");
 }
 
 void
@@ -453,7 +460,7 @@ waiting_open(struct waiting *waiting, const struct context *context,
         .signals = -1,
         .signals_handle = -1,
     };
-    progress_open(&waiting->progress, context->quiet, options->json);
+    progress_open(&waiting->progress, context->quiet, context->json);
     if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
         (options->scrub && running_seed_check_caller(context, failure) < 0))
         return -1;

@@ -22,9 +22,8 @@
 struct waiting_options {
     /* In seconds, as the user wrote it; NULL for as long as it takes. */
     const char *timeout;
-    bool next;  /* a boot that is complete does not count */
-    bool scrub; /* replace the seed of a guest that is done */
-    bool json;
+    bool next;    /* a boot that is complete does not count */
+    bool scrub;   /* replace the seed of a guest that is done */
     bool no_wait; /* the caller ends it as soon as the domain runs */
     /* Where the guest's own logs can be read; NULL: in the guest. */
     const char *logs;
@@ -32,9 +31,7 @@ struct waiting_options {
 
 /* The rows of a command's options for it, whose member is `waiting`. */
 #define WAITING_ROWS                                                                     \
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "give up after SECONDS"),           \
-        OPTION(0, "json", NULL, waiting.json,                                            \
-               "print events as JSON, one object per line")
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "give up after SECONDS")
 #define SCRUB_ROW                                                                        \
     OPTION(0, "scrub", NULL, waiting.scrub,                                              \
            "once a guest is done, replace its seed with an empty one")

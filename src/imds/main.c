@@ -17,7 +17,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "base/service.h"
 #include "imds/http.h"
@@ -290,12 +290,14 @@ main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
     struct options options = {.root = "/"};
-    int option;
+    int option, index;
 
     if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1) {
+        if (option != '?' && option_is_abbreviated(argv, long_options[index].name))
+            return fail_usage();
         switch (option) {
         case 'm':
             options.http.by_mac = true;

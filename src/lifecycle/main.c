@@ -10,7 +10,6 @@
  */
 #include "config.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "domain/xml.h"
 #include "lifecycle/lifecycle.h"
@@ -171,14 +171,16 @@ main(int argc, char **argv)
     cleanup_failure struct failure *failure = NULL;
     enum operation operation;
     const char *root = "/";
-    int option;
+    int option, index;
 
     if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
     process_limit_time(LIMIT_HOOK_SECONDS, too_late, &status_of_failure);
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
-    while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+", options, &index)) != -1) {
+        if (option != '?' && option_is_abbreviated(argv, options[index].name))
+            option = '?';
         switch (option) {
         case 'r':
             root = optarg;

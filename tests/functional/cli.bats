@@ -24,7 +24,11 @@ options_of_help() {
 
 # --- help and usage ---------------------------------------------------------------------------
 
-@test "--help lists every command" {
+@test "--help shows the most important commands in one screen, and help --all every command" {
+    run -0 virt-seed --help
+    [[ ${#lines[@]} -lt 24 && $(wc -l <<<"$output") -le 24 ]]
+    diff <(sed -n 's/^  \([a-z]\+\) .*/\1/p' <<<"$output") <(printf '%s\n' set start wait status check edit)
+    assert_said 'virt-seed help --all' 'virt-seed help COMMAND'
     diff <(commands | sort) \
         <(cd "$top_srcdir/src/cli" && printf '%s\n' cmd-*.c |
             sed -e 's/^cmd-\(.*\)\.c$/\1/' -e '/^complete$/d' | sort)
@@ -46,7 +50,8 @@ options_of_help() {
     for command in $(commands); do
         echo "$command"
         diff <(virt-seed complete -- "$command" -- | sed 's/=$//' | sort) \
-            <(cat <(options_of_help virt-seed "$command") <(options_of_help virt-seed) | sort -u)
+            <({ options_of_help virt-seed "$command" && printf -- '--%s\n' connect root quiet version &&
+                virt-seed "$command" --help | grep '^Also takes ' | grep -oE -- '--(json|dry-run|verbose)'; } | sort)
     done
     diff <(options_of_source lifecycle/main.c) <(options_of_help virt-seed-lifecycle)
 }
@@ -62,16 +67,17 @@ options_of_help() {
 
     run ! grep '.\{81\}' < <(
         virt-seed --help
+        virt-seed help --all
         virt-seed-lifecycle --help
         for command in $(commands); do virt-seed "$command" --help; done
     )
 }
 
-@test "--help groups the commands, and each has an example that works as written" {
+@test "help --all groups the commands, and each has an example that works as written" {
     local command example heading
 
     for heading in 'Configure guests' 'Look before you start' 'Run guests' 'Maintenance'; do
-        virt-seed --help | sed -n "/^$heading:\$/,/^[A-Z]/p" | grep -q '^    Example: virt-seed '
+        virt-seed help --all | sed -n "/^$heading:\$/,/^[A-Z]/p" | grep -q '^    Example: virt-seed '
     done
     for command in $(commands); do
         run -0 virt-seed "$command" --help
@@ -118,12 +124,53 @@ options_of_help() {
 
 @test "suggests the command that was meant if one is mistyped" {
     run virt-seed launch web1
-    assert_refused 2 "unknown command 'launch'" 'virt-seed --help'
+    assert_refused 2 "unknown command 'launch'" 'virt-seed help --all'
     run virt-seed statsu
     assert_refused 2 "unknown command 'statsu'" "did you mean 'status'?"
     run virt-seed xx
     assert_refused 2 "unknown command 'xx'"
     [[ $output != *'did you mean'* ]]
+}
+
+@test "names of other programs' commands lead to ours" {
+    local name ours
+
+    while read -r name ours; do
+        run virt-seed "$name" web1
+        assert_refused 2 "unknown command '$name'" "did you mean '$ours'?"
+        run virt-seed help "$name"
+        assert_refused 2 "did you mean '$ours'?"
+    done <<<$'list status\nlint check\nvalidate check\ndiff pending\nlogs wait\ndelete unset'
+}
+
+@test "abbreviations of long options are refused, and no value is printed" {
+    local -a given
+
+    for given in '--password hunter2' --password=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
+        # shellcheck disable=SC2086  # an option and its value
+        run virt-seed set -i unwired.xml $given
+        assert_refused 2 "unknown option '${given[0]%%[ =]*}'" "did you mean '${given%%[ =]*}"
+        [[ $output != *hunter2* ]]
+    done
+    run virt-seed --quie status
+    assert_refused 2 "unknown option '--quie'" "did you mean '--quiet'?"
+    run virt-seed wire --dry unwired.xml
+    assert_refused 2 "did you mean '--dry-run'?"
+    run -2 virt-seed-lifecycle --roo="$root" web1 prepare begin -
+    run -2 virt-seed-imds --lis=hunter2
+    [[ $output != *hunter2* ]]
+}
+
+@test "global options may come before or after the command, and one that it does not take is refused" {
+    domain_xml >asking.xml
+    diff <(virt-seed --json check --no-schema asking.xml) <(virt-seed check --no-schema asking.xml --json)
+    diff <(virt-seed --dry-run -v wire asking.xml) <(virt-seed wire --verbose asking.xml --dry-run)
+    run virt-seed --json build asking.xml
+    assert_refused 2 "'build' takes no --json"
+    run virt-seed known-hosts asking.xml --dry-run
+    assert_refused 2 "'known-hosts' takes no --dry-run"
+    run virt-seed -v status
+    assert_refused 2 "'status' takes no --verbose"
 }
 
 @test "tells a mistyped option from one with a missing or unexpected value" {

@@ -39,9 +39,9 @@ from_build() {
         -e "s|$reportdir|/var/log/libvirt/virt-seed|g"
 }
 
-# commands: prints virt-seed's subcommands, as --help lists them.
+# commands: prints virt-seed's subcommands, as help --all lists them.
 commands() {
-    virt-seed --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
+    virt-seed help --all | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
 # sanitized: whether the programs are built with sanitizers.

@@ -70,8 +70,8 @@ offers() {
 
     for command in $(commands); do
         echo "$command"
-        diff <({ virt-seed "$command" --help && virt-seed --help; } | grep -oE -- '^ +(-., )?--[a-z-]+' |
-            grep -oE -- '--.*' | sort -u) \
+        diff <({ virt-seed "$command" --help | grep -oE -- '(^ +(-., )?|^Also.*)--[a-z-]+.*' | grep -oE -- '--[a-z-]+' &&
+            printf -- '--%s\n' connect root quiet version; } | sort -u) \
             <(virt-seed complete -- "$command" -- | sed 's/=.*//' | sort -u)
     done
 }

@@ -1,101 +1,63 @@
 #!/usr/bin/env bats
-# remote.bats: commands that run themselves on the host of a qemu+ssh:// URI; here ssh is a script that
-# runs the command line, as a login shell would. tests/libvirt/remote.bats has a real sshd.
-# shellcheck disable=SC2016,SC2119  # what must stay as it is, in quotes; as set.bats
+# remote.bats: commands that read files of the domain's host are refused for another host, with the line to
+# type instead; here ssh is a script that runs its words as a login shell would.
+# shellcheck disable=SC2016  # what must not be run, in quotes
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    make_root
-    mkdir bin there
-    cat >bin/ssh <<'END'
-#!/bin/bash
-printf '%s\n' "${@:1:$#-1}" >ssh-words
-PATH=$PWD/there:$PATH exec sh -c "${!#}"
-END
-    cat >there/virt-seed <<'END'
-#!/bin/bash
-printf '<%s>\n' "$@"
-exit "${STATUS-0}"
-END
-    chmod +x bin/ssh there/virt-seed
-    here=$top_builddir/virt-seed
-    PATH=$PWD/bin:$PATH
+    mkdir bin
+    printf '#!/bin/bash\nprintf "%%s\\n" "$@" >ssh-words\nwhile [[ $1 != *host* ]]; do shift; done\nexec sh -c "${*:2}"\n' >bin/ssh
+    printf '#!/bin/bash\nprintf "<%%s>\\n" "$@"\n' >bin/virt-seed
+    chmod +x bin/*
     uri=qemu+ssh://host.example.org/system
 }
 
-@test "commands that read the host's files run on the host of the URI, and say so" {
-    local command
+# assert_line LINE COMMAND...: the command is refused with this line to type, before ssh runs.
+assert_line() {
+    local line=$1
 
-    for command in start check pending dump wait status update; do
-        run -0 --separate-stderr "$here" -c "$uri" "$command" web1
-        [[ $output = $'<--connect=qemu:///system>\n'"<$command>"$'\n<-->\n<web1>' ]]
-        [[ $stderr = "on host.example.org: virt-seed "* ]]
-        [[ $(<ssh-words) = $'-T\n--\nhost.example.org' ]]
-        run -0 --separate-stderr "$here" -q -c "$uri" "$command" web1
-        [[ -z $stderr && $output = *'<--quiet>'* ]]
-    done
-    LIBVIRT_DEFAULT_URI=$uri run -0 "$here" -q status
-    [[ $output = *'<status>'* ]]
-}
-
-@test "options and operands arrive as they were given" {
-    local -a words=("it's" '$(touch injected)' '`touch injected`' '; touch injected' 'a  b' '')
-
-    run -0 "$here" -q -c "$uri" wait --timeout='$(touch injected)' --json -- "${words[@]}"
-    [[ $output = "$(printf '<%s>\n' --connect=qemu:///system --quiet wait '--timeout=$(touch injected)' \
-        --json -- "${words[@]}")" ]]
-    run -0 "$here" -q -c "$uri" --root='/a b' dump --show-secrets --domain='-web 1' user-data
-    [[ $output = "$(printf '<%s>\n' --connect=qemu:///system '--root=/a b' --quiet dump --show-secrets \
-        '--domain=-web 1' -- user-data)" ]]
-    [[ ! -e injected ]]
-}
-
-@test "the exit status is that of the command over there" {
-    local status_there
-
-    for status_there in 0 1 3 124; do
-        STATUS=$status_there run "$here" -q -c "$uri" wait web1
-        [[ $status -eq $status_there ]]
-    done
-}
-
-@test "user, port, key and the other words of libvirt's URIs are given to ssh" {
-    run -0 "$here" -q -c 'qemu+ssh://me@[2001:db8::1]:2222/session?keyfile=/k%20ey&no_verify=1&no_tty=1&mode=auto' status
-    [[ $(<ssh-words) = "$(printf '%s\n' -p 2222 -l me -i '/k ey' -o StrictHostKeyChecking=no \
-        -o BatchMode=yes -T -- 2001:db8::1)" ]]
-    [[ $output = *'<--connect=qemu:///session>'* ]]
-    cp bin/ssh other-ssh
-    rm bin/ssh
-    run -0 "$here" -q -c "$uri?command=$PWD/other-ssh" status
-    run "$here" -q -c "$uri?command=$PWD/none" status
-    assert_refused 1 "could not run '$PWD/none'" 'run the command on host.example.org'
-}
-
-@test "ssh gets a terminal if there is one" {
-    run -0 script -qec "$here -q -c $uri wait web1" /dev/null
-    [[ $(<ssh-words) = $'-t\n--\nhost.example.org' ]]
-}
-
-@test "what could be an option of ssh's, or is not a host's daemon, is refused" {
-    run "$here" -c 'qemu+ssh://-oProxyCommand=touch%20injected/system' status
-    [[ $status -ne 0 && ! -e injected && ! -e ssh-words ]]
-    run "$here" -c 'qemu+ssh://-lroot@host/system' status
-    assert_refused 2 'begins with a dash'
-    run "$here" -c 'qemu+ssh://host/elsewhere' status
-    assert_refused 2 'is not /system or /session'
-    run "$here" -c 'qemu+ssh://host/system?socket=/run/other' status
-    assert_refused 2 'names another socket'
+    shift
+    PATH=$PWD/bin:$PATH run "$top_builddir/virt-seed" "$@"
+    assert_refused 2 'is on another host' "hint: run the command there: $line"
     [[ ! -e ssh-words ]]
 }
 
-@test "a file is looked at here, and other commands do not travel" {
-    wired_xml >web1.xml
-    run -0 "$here" --root="$root" -c "$uri" check --no-schema web1.xml
-    run -0 "$here" --root="$root" -c "$uri" dump - user-data <web1.xml
-    run -0 "$here" --root="$root" -c "$uri" pending web1.xml
-    run "$here" -c "$uri?command=$PWD/none" known-hosts web1
-    [[ $status -eq 1 && ! -e ssh-words ]]
+@test "commands that read the host's files say what to type for another host's domain" {
+    local command
+
+    for command in start check pending dump build wait status update try known-hosts 'done'; do
+        [[ $command = status ]] || set -- web1
+        assert_line "ssh host.example.org virt-seed $command${1:+ $1}" -c "$uri" "$command" "$@"
+    done
+    assert_line 'ssh host.example.org virt-seed gc --dry-run' gc --dry-run -c "$uri"
+    assert_line 'ssh host.example.org virt-seed check --all' check --all --connect "$uri"
+    export LIBVIRT_DEFAULT_URI=$uri
+    assert_line 'ssh host.example.org virt-seed -q status' -q status
+}
+
+@test "a file needs no other host" {
+    domain_xml >web1.xml
+    run -0 virt-seed -c "$uri" dump web1.xml meta-data
+    run virt-seed -c "$uri" check --no-schema web1.xml
+    assert_said '[unwired]'
+}
+
+@test "the line has the URI's user and port, and none of --connect" {
+    assert_line 'ssh -p 2222 me@host virt-seed status' -c qemu+ssh://me@host:2222/system status
+    assert_line 'ssh 2001:db8::1 virt-seed status' --connect='qemu+ssh://[2001:db8::1]/system' status
+    assert_line 'ssh host virt-seed -q status' "-qcqemu+libssh2://host/system?keyfile=x" status
+    assert_line 'ssh host virt-seed -q status' -qc qemu+tls://host:16514/system status
+    assert_line 'ssh host virt-seed wait --timeout 5 web1' -c qemu+ssh://host/system wait --timeout 5 -c "$uri" web1 \
+        -c qemu+ssh://host/system
+}
+
+@test "words arrive there as they were given" {
+    local -a words=("it's" '$(touch injected)' '; touch injected' 'a  b')
+
+    PATH=$PWD/bin:$PATH run "$top_builddir/virt-seed" -c "$uri" status --json "${words[@]}"
+    PATH=$PWD/bin:$PATH run -0 sh -c "${lines[1]#*there: }"
+    [[ $output = "$(printf '<%s>\n' status --json "${words[@]}")" && ! -e injected ]]
 }

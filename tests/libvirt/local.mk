@@ -20,7 +20,6 @@ libvirt_tests = \
 	%D%/recipes.bats \
 	%D%/readme.bats \
 	%D%/record.bats \
-	%D%/remote.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
 	%D%/set.bats \
@@ -28,6 +27,7 @@ libvirt_tests = \
 	%D%/start-command.bats \
 	%D%/start.bats \
 	%D%/try.bats \
+	%D%/unsendable.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
 	%D%/wiring.bats \

@@ -175,7 +175,7 @@ end_starting() {
     virt_seed wait --timeout=10 web1
     lab_virsh destroy web1
     run -124 virt_seed start --timeout=5 web1
-    [[ $output = *"domain 'web1': not done after 5 s; nothing was heard from its guest"* ]]
+    [[ $output = *"domain 'web1': not done after 5 s; the guest has not reported"* ]]
 }
 
 @test "a guest that will never report is started, and it is said" {

@@ -103,7 +103,7 @@ END
 @test "names the last stage when the time is up" {
     start web1 $web1
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard from its guest"* ]]
+    [[ $output = *"domain 'web1': not done after 0 s; the guest has not reported"* ]]
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=1 web1
     [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
@@ -148,7 +148,7 @@ waiting_is_over() {
     console=/var/lib/libvirt/images/console start web1 $web1
     : >"$console"
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *'nothing was heard from its guest; its console is empty'*'hint: see on its console whether it has booted'* ]]
+    [[ $output = *'the guest has not reported; its console is empty'*'hint: see on its console whether it has booted'* ]]
     echo 'Booting' >"$console"
     run -124 virt_seed wait --timeout=0 web1
     [[ $output =~ 'its console printed something '[0-9]' s ago' && $output = *'hint: it boots, or it has no cloud-init'* ]]
@@ -259,7 +259,7 @@ waiting_is_over() {
     [[ $output = *"domain 'web1': not done after 0 s; it has not been started"* ]]
     lab_virsh start web1
     run -124 virt_seed wait --next --timeout=0 web1
-    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard from its guest"* ]]
+    [[ $output = *"domain 'web1': not done after 0 s; the guest has not reported"* ]]
     report_say $web1 "$ended"
     run -124 virt_seed wait --next --timeout=0 web1
     [[ $output = *"domain 'web1': not done after 0 s; its guest has not booted again"* ]]
@@ -278,7 +278,7 @@ waiting_is_over() {
     wait_until 20 grep -q 'init runs' "$BATS_TEST_TMPDIR/out"
     lab_virsh destroy web1
     end_waiting 3
-    [[ $output = $'web1: stopped\nweb1: started\nweb1: the guest boots\n'* ]]
+    [[ $output = $'web1: waiting for the next boot\nweb1: stopped\nweb1: started\nweb1: the guest boots\n'* ]]
     (
         sleep 0.5
         lab_virsh start web1

@@ -68,6 +68,8 @@ look_at_domains(struct doctor *doctor)
                 doctor->nocloud_net_domain = xstrdup(name);
             if (!doctor->shim_domain && domain_uses_shim(&view.domain))
                 doctor->shim_domain = xstrdup(name);
+        } else if (failure->code == FAILURE_LIBVIRT) {
+            doctor_take(doctor, DOCTOR_UNKNOWN, "domains", &failure);
         }
         virDomainFree(domains[i]);
     }
@@ -146,7 +148,8 @@ connect_to_libvirt(struct doctor *doctor)
         uri = "qemu:///system";
     doctor->connection = libvirt_connect(uri, true, &failure);
     doctor->daemon = libvirt_daemon_find(doctor->root);
-    if (doctor->connection && libvirt_require_system(doctor->connection, &failure) == 0)
+    if (doctor->connection &&
+        libvirt_require_system(doctor->connection, doctor->context, &failure) == 0)
         return;
     if (doctor->connection) {
         virConnectClose(steal(doctor->connection));
