@@ -143,7 +143,7 @@
  * meanwhile. */
 #define LIMIT_HOOK_SECONDS 20
 /* Milliseconds of processor time to find out where the paths in a domain's XML lead. */
-#define LIMIT_PATHS_MILLISECONDS 250
+#define LIMIT_PATHS_MILLISECONDS 500
 /* Seconds from restore or migrate to the guest's prepare; libvirt needs milliseconds. */
 #define LIMIT_RESUME_SECONDS 10
 
