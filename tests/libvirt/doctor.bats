@@ -183,7 +183,10 @@ end_server() {
     link_hook
     lab_restart_libvirtd
     lab_run install -d -m 0711 /var/lib/virt-seed
-    lab_run touch -d '9 days ago' /var/lib/virt-seed/4dea22b3-1d52-d8f3-2516-782e98ab3fa0.json
+    record=/var/lib/virt-seed/4dea22b3-1d52-d8f3-2516-782e98ab3fa0.json
+    lab_run sh -c "echo '{}' >$record"
+    finds
+    lab_run touch -d '9 days ago' "$record"
     finds note/leftovers
     lab_run "$builddir/virt-seed" gc
     finds
