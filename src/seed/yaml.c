@@ -544,7 +544,7 @@ yaml_is_empty(const char *data, size_t size)
     yaml_parser_t parser;
 
     /* White space at the end may contain tabs, which is nothing, too. */
-    while (size > 0 && memchr(" \t\r\n", data[size - 1], 4))
+    while (size > 0 && data[size - 1] && strchr(" \t\r\n", data[size - 1]))
         size--;
     if (begin(&parser, data, size, &ignored) < 0)
         return false;

@@ -78,15 +78,17 @@ may_be_same(const struct record_boot *boot, char *const *digests,
     const struct layout *layout = datasource ? layout_find(datasource->label) : NULL;
     const struct layout_document *known =
         layout ? layout_find_role(layout, roles[document][0], roles[document][1]) : NULL;
-    const struct record_document *delivered =
-        known ? record_find_document(boot, known->path) : NULL;
     cleanup_free char *nothing = digest_make(&(struct buffer){0});
-    const char *expected = delivered ? find_kept(delivered, known) : nothing;
+    const struct record_document *delivered;
+    const char *expected = nothing;
 
-    /* Without a network-config, cloud-init writes its own. */
-    if (!delivered && document == KEPT_NETWORK_CONFIG)
+    if (!known || !digests[document])
         return true;
-    if (!known || !expected || !digests[document])
+    delivered = record_find_document(boot, known->path);
+    if (delivered)
+        expected = find_kept(delivered, known);
+    /* Without a network-config, cloud-init writes its own. */
+    if (!expected || (!delivered && document == KEPT_NETWORK_CONFIG))
         return true;
     return strcmp(expected, digests[document]) == 0;
 }

@@ -116,13 +116,14 @@ choose_bus(const struct domain *domain, const struct request *request)
         return DOMAIN_BUS_SATA;
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
+        bool is_earlier;
 
         if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
             continue;
-        if (!root)
-            root = disk;
-        else if (disk->boot_order &&
-                 (!root->boot_order || disk->boot_order < root->boot_order))
+        /* An order comes before none. */
+        is_earlier = root && disk->boot_order &&
+                     (!root->boot_order || disk->boot_order < root->boot_order);
+        if (!root || is_earlier)
             root = disk;
     }
     if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))

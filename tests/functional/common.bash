@@ -150,7 +150,9 @@ make_host_of_examples() {
     make_secret web1-meta app_name shop
     make_secret team alice 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
     make_secret network web1.yaml 'version: 2'
+    # shellcheck disable=SC2016  # a hash's own
     make_password password '$6$salt$user'
+    # shellcheck disable=SC2016  # a hash's own
     make_password root-password '$6$salt$root'
     mkdir -p "$root$confdir/files/site" "$root$confdir/files/keys"
     cp "$root$confdir/secrets/team/alice" "$root$confdir/files/keys/site"

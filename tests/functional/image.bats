@@ -129,6 +129,7 @@ vfat() {
     mkdir fake
     for program in mdir mtype; do
         # The second argument is the image.
+        # shellcheck disable=SC2016  # they are for the script
         printf '#!/bin/sh\n[ "$(id -u)" -ne 0 ] && ! (: >>"$2") 2>/dev/null && exec %s "$@"\n' \
             "$(type -P $program)" >"fake/$program"
     done

@@ -390,7 +390,7 @@ begun() {
     mkdir -p "$root$statedir/secrets/$uuid"
     for file in "$root$statedir/$uuid.json" "$root$statedir/$uuid.ssh_host_ed25519_key.pub" \
         "$root$statedir/secrets/$uuid/ssh_host_ed25519_key" "$root$statedir/secrets/$uuid/password" \
-        "$reports/$uuid.report"; do
+        "$root$reportdir/$uuid.report"; do
         touch "$file.new.00000000" "$file.new.0badcafe"
     done
     touch "$root$statedir/$other_uuid.json.new.00000000"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
+# shellcheck disable=SC2030,SC2031  # a function called in a test, which runs in a subshell
 # recipes.bats: the ways to get a domain with a seed, with the other tools of libvirt.
 
 bats_require_minimum_version 1.5.0

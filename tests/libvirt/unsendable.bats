@@ -30,6 +30,7 @@ teardown() {
     run -0 --separate-stderr virt_seed status
     [[ ${#lines[@]} -eq 3 ]]
     [[ ${lines[1]} = 'web1 '*' off '* && ${lines[2]} = 'web2 '*' off '*' ? '* ]]
+    # shellcheck disable=SC2154  # run sets it
     [[ $stderr = *"warning: "*"could not read domain 'web2': "* ]]
     run -0 --separate-stderr virt_seed status --json
     [[ $(jq -r '.[] | .domain, .wired, .message' <<<"$output") = $'web1\nfalse\nnull\nweb2\nnull\ncould not read domain \'web2\': '* ]]
