@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # lifecycle.bats: virt-seed-lifecycle at each of libvirt's operations, with a directory as the
-# shellcheck disable=SC2030,SC2031  # a function called in a test, which runs in a subshell
 # host's "/".
+# shellcheck disable=SC2030,SC2031  # a function called in a test, which runs in a subshell
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
