@@ -179,7 +179,7 @@ $text
 }
 
 @test "warns of a cdrom that a saved guest could come back without" {
-    wired_xml | sed 's| startupPolicy="mandatory"||' >policy.xml
+    wired_xml | sed "s| startupPolicy='mandatory'||" >policy.xml
     finds policy.xml warning/startup-policy
     wired_xml | sed 's|mandatory|optional|' >optional.xml
     finds optional.xml warning/startup-policy
