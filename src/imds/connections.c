@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: a connection is ASKING from its accept until its request is complete, then
+ * ANSWERING until its peer has closed it or it is removed. Each state has a queue, oldest
+ * first, and a time limit, at which the connection is reset and becomes ENDED: it is in no
+ * queue, and only waits for libmicrohttpd to remove it. It also becomes ENDED, the oldest
+ * first, if few connections are left, or at once, if its peer has too many.
+ *
+ * A removed connection whose answer is sent but not taken is KEPT: a duplicate of its
+ * descriptor, without a struct connection, in a ring of LIMIT_IMDS_KEPT, until the peer has
+ * taken everything, its time is up, or the ring is full.
+ */
 #include "config.h"
 
 #include <fcntl.h>
