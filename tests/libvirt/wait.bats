@@ -216,7 +216,7 @@ waiting_is_over() {
     jq -e '.[0].result == null' <<<"$output"
     report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
     run -124 --separate-stderr virt_seed wait --next --timeout=1 web1
-    [[ $output = "" ]]
+    [[ $output = 'web1: waiting for the next boot' ]]
 }
 
 @test "a guest that was done when it was saved is done when it is resumed" {
