@@ -127,7 +127,7 @@ uses() {
         { virt-seed "$command" --help && virt-seed --help; } | grep -oE -- ' --?[a-zA-Z][a-z-]*' |
             tr -d " " >"$command.options"
     done
-    touch help.options
+    echo --all >help.options
     for page in "$top_srcdir"/{README,SECURITY,HACKING}.md "$top_srcdir"/docs/*.[1-8] \
         "$top_srcdir"/docs/*.md "$top_srcdir"/xml/examples/*; do
         while read -r use; do
