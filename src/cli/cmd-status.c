@@ -398,10 +398,11 @@ print_table(const struct rows *rows)
 }
 
 /* What the caller may not read of one domain, they may not read of any: then one reason is
- * enough. */
+ * enough. So it is if the same domain was named twice. */
 static void
 print_reasons(const struct rows *rows)
 {
+    const char *last = "";
     bool is_printed = false;
 
     for (size_t i = 0; i < rows->count; i++) {
@@ -409,7 +410,10 @@ print_reasons(const struct rows *rows)
 
         if (!row->unread || (is_printed && !row->is_unreadable))
             continue;
+        if (strcmp(row->unread->message, last) == 0)
+            continue;
         is_printed = is_printed || !row->is_unreadable;
+        last = row->unread->message;
         print_warning(row->unread);
     }
 }

@@ -296,9 +296,11 @@ options_of_help() {
 }
 
 @test "status also shows a domain that cannot be read" {
-    run -0 --separate-stderr virt-seed -c test:///default status test
+    run -0 --separate-stderr virt-seed -c test:///default status test test
     [[ ${lines[0]} == 'DOMAIN  STATE    WIRED  SEED  '* ]]
     [[ ${lines[1]} == 'test    running  ?      no    -           '* ]]
+    [[ ${lines[2]} == "${lines[1]}" ]]
+    # If something is unknown, the reason is printed once.
     [[ ${#stderr_lines[@]} -eq 2 ]]
     [[ ${stderr_lines[0]} == "virt-seed: warning: domain 'test': "* ]]
     [[ ${stderr_lines[1]} == 'virt-seed: hint: '* ]]
