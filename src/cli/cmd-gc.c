@@ -24,15 +24,8 @@
 #include "cli/libvirt.h"
 #include "store/record.h"
 
-#define DAY (24L * 60 * 60)
-#define KEPT_DAYS 7
-
 struct options {
     bool all;
-};
-
-struct collection {
-    const struct context *context;
 };
 
 /* What is left of one domain. */
@@ -63,7 +56,7 @@ decide(int root, const struct remains *remains)
         return GARBAGE_KEPT_DONE;
     for (size_t i = 0; i < remains->count; i++) {
         is_noted = is_noted || is_mark(&remains->list[i]);
-        is_recent = is_recent || now - remains->list[i].changed < KEPT_DAYS * DAY;
+        is_recent = is_recent || now - remains->list[i].changed < GARBAGE_KEPT_SECONDS;
     }
     if (!is_noted)
         return GARBAGE_KEPT_SINCE_NOW;
@@ -137,8 +130,7 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
         [GARBAGE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
         [GARBAGE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
     };
-    const struct collection *collection = data;
-    const struct context *context = collection->context;
+    const struct context *context = data;
     const bool kept = fate != GARBAGE_REMOVED;
     const char *what = "kept";
 
@@ -161,12 +153,11 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
-    struct collection collection = {.context = context};
 
     if (!connection || libvirt_require_system(connection, context, failure) < 0)
         return -1;
     return garbage_find(connection, context->root, options->all, !context->dry_run,
-                        remove_one, &collection, failure);
+                        remove_one, (void *)context, failure);
 }
 
 static const struct option_row rows[] = {

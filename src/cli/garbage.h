@@ -12,6 +12,8 @@
 
 #include "store/leftovers.h"
 
+#define GARBAGE_KEPT_SECONDS (7L * 24 * 60 * 60)
+
 enum garbage_fate {
     GARBAGE_REMOVED,
     GARBAGE_KEPT_SINCE_NOW, /* nobody has noticed before that the domain is gone */

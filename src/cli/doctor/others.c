@@ -16,13 +16,11 @@
 #define VDSM_HOOK VDSM_POINT "/50_virt_seed"
 
 /* What a domain leaves that ran this week is nothing to do anything about. */
-#define WEEK (7L * 24 * 60 * 60)
-
 static int
 count_garbage(void *data, const struct leftover *leftover, enum garbage_fate fate,
               struct failure **failure)
 {
-    const bool is_old = time(NULL) - leftover->changed >= WEEK;
+    const bool is_old = time(NULL) - leftover->changed >= GARBAGE_KEPT_SECONDS;
     size_t *count = data;
 
     (void)failure;
