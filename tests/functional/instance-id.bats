@@ -190,7 +190,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     become_nobody
     [[ ${#as_nobody[@]} -gt 0 ]] || chmod 000 "$root$confdir/secrets"
     run -1 "${as_nobody[@]}" virt-seed --root="$root" dump - meta-data <in.xml
-    assert_said '"instance-id": "<depends on secrets>"' 'you may not read '
+    assert_said '"instance-id": "<depends on secrets>"' 'no permission to read '
     chmod 700 "$root$confdir/secrets"
 }
 
