@@ -238,7 +238,5 @@
 #define LIMIT_IMDS_LISTENERS 16
 #define LIMIT_IMDS_READ_AT_ONCE (16 * KIB)
 
-/* Bytes of a domain's token and MACs, one per line; how many domains with the same MAC
- * are checked. */
+/* Bytes of a domain's token and MACs, one per line. */
 #define LIMIT_IMDS_ACCESS (64 + LIMIT_NICS * 32UL)
-#define LIMIT_IMDS_SAME_MAC 16

@@ -48,7 +48,6 @@ find_document(const char *name)
 struct path
 path_read(const char *text)
 {
-    static const char v1[] = "/v1/", openstack[] = "/" VERSIONS;
     /* Where they are in "/UUID/TOKEN/NAME". */
     enum {
         TOKEN = 1 + UUID_LENGTH + 1,
@@ -58,14 +57,8 @@ path_read(const char *text)
 
     if (strcmp(text, "/healthz") == 0)
         return (struct path){.kind = PATH_HEALTH};
-    if (strncmp(text, v1, strlen(v1)) == 0) {
-        path.kind = PATH_PEER;
-        path.document_kind = find_document(text + strlen(v1));
-    } else if (strncmp(text, openstack, strlen(openstack)) == 0) {
-        path.kind = PATH_PEER;
-        path.document_kind = find_document(text + 1);
-    } else if (strnlen(text, NAME) == NAME && text[0] == '/' && text[TOKEN - 1] == '/' &&
-               text[NAME - 1] == '/') {
+    if (strnlen(text, NAME) == NAME && text[0] == '/' && text[TOKEN - 1] == '/' &&
+        text[NAME - 1] == '/') {
         memcpy(path.uuid, text + 1, UUID_LENGTH);
         memcpy(path.token, text + TOKEN, IMDS_TOKEN_LENGTH);
         if (text_is_uuid(path.uuid) && imds_is_token(path.token))
@@ -164,46 +157,13 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
             imds_access_links(&access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
         reason = "right token, but the domain has no user networking";
     } else if (peer->kind == PEER_NEIGHBOUR) {
-        answer->granted = imds_access_links(&access, peer->mac) & IMDS_ON_LINK;
+        answer->granted =
+            imds_access_links(&access, peer->mac) & IMDS_LINK_SET(IMDS_LINK_NEIGHBOUR);
         reason = "right token, but the domain does not have the peer's MAC";
     }
     if (!answer->granted)
         refuse(answer, 404, not_found, reason);
     return domain;
-}
-
-/* The same for the peer's own domain. */
-static int
-open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct peer *peer)
-{
-    int domain;
-
-    if (peer->kind != PEER_NEIGHBOUR) {
-        refuse(answer, 403, "your address does not tell which guest you are\n",
-               peer->kind == PEER_QEMU
-                   ? "guests with user networking cannot be told apart"
-                   : peer->reason);
-        return -1;
-    }
-    domain = imds_tree_find_mac(tree, peer->mac, answer->uuid);
-    if (domain == 0)
-        domain = imds_tree_open_domain(tree, answer->uuid);
-    if (domain >= 0) {
-        answer->granted = true;
-        return domain;
-    }
-    answer->uuid[0] = '\0';
-    if (domain == -ENOENT)
-        refuse(
-            answer, 403,
-            "no guest has your MAC on an interface with a filter against forged MACs\n",
-            "no domain has the peer's MAC on an interface with a filter");
-    else if (domain == -ENOTUNIQ)
-        refuse(answer, 403, "more than one guest has your MAC\n",
-               "several domains have the peer's MAC");
-    else
-        refuse_broken(answer, domain);
-    return -1;
 }
 
 /* --- documents -------------------------------------------------------------------- */
@@ -244,8 +204,7 @@ answer_document(struct answer *answer, const struct http_request *request,
 
         *answer = ANSWER_NONE;
         answer->document = kind->path;
-        domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
-                                          : open_by_peer(answer, tree, peer);
+        domain = open_by_token(answer, tree, path, peer);
         if (answer->granted && kind->guarded && !request->metadata)
             refuse(answer, 400, "this needs the header 'Metadata: true'\n",
                    "the header 'Metadata: true' is missing");
@@ -278,9 +237,6 @@ answer_make(struct answer *answer, const struct http_request *request,
     } else if (kind == PATH_UNKNOWN) {
         /* Do not log the path: it may contain a token. */
         refuse(answer, 404, not_found, "no such path");
-    } else if (kind == PATH_SHUT) {
-        refuse(answer, 403, "this host requires a token\n",
-               "a request without a token needs --by-mac");
     } else if (kind == PATH_HEALTH && tree_error < 0) {
         refuse(answer, 503, broken, imds_tree_reason(tree_error));
     } else if (kind == PATH_HEALTH) {

@@ -7,10 +7,7 @@
  * only one spelling.
  *
  *   /healthz
- *   /UUID/TOKEN/NAME            for NAME the names of the documents
- *   /v1/NAME                    the same, of the guest that the peer is
- *   /openstack, /openstack/latest/NAME
- *                               the same in OpenStack's layout
+ *   /UUID/TOKEN/NAME   for NAME the names of the documents
  */
 #pragma once
 
@@ -34,15 +31,13 @@ enum path_kind {
     PATH_UNKNOWN,
     PATH_HEALTH,
     PATH_TOKEN, /* names a domain and its token */
-    PATH_PEER,  /* for the peer's own domain, identified by its MAC alone */
-    PATH_SHUT,  /* the same, but the server does not allow it */
 };
 
 struct path {
     enum path_kind kind;
     char uuid[UUID_LENGTH + 1];                /* of PATH_TOKEN */
     char token[IMDS_TOKEN_LENGTH + 1];         /* of PATH_TOKEN */
-    const struct document_kind *document_kind; /* of PATH_TOKEN and PATH_PEER */
+    const struct document_kind *document_kind; /* of PATH_TOKEN */
 };
 
 struct path path_read(const char *text);

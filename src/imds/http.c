@@ -267,9 +267,7 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     *asked = connection;
     connections_answer(&http->connections, connection, http->now);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
-    if (request.path.kind == PATH_PEER && !http->options->by_mac)
-        request.path.kind = PATH_SHUT;
-    of_guest = request.path.kind == PATH_TOKEN || request.path.kind == PATH_PEER;
+    of_guest = request.path.kind == PATH_TOKEN;
     if (of_guest || request.path.kind == PATH_HEALTH)
         read_host(http);
     if (of_guest)

@@ -22,7 +22,6 @@
 
 struct http_options {
     int root;     /* the directory used as "/"; borrowed */
-    bool by_mac;  /* identify guests without a token by their MAC */
     bool verbose; /* also log what is served */
 };
 

@@ -260,8 +260,6 @@ static const char usage[] =
     "Options:\n"
     "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
     "                             " DEFAULT_LISTEN "); can be repeated\n"
-    "      --by-mac               also serve guests without a token, identified by\n"
-    "                             their MAC address alone; see virt-seed-imds(8) first\n"
     "      --root DIRECTORY       look for the host's files below it\n"
     "      --verbose              log what is served, not only what is refused\n"
     "      --help                 print this and exit\n"
@@ -269,13 +267,9 @@ static const char usage[] =
 
 /* There are no short options; the letters are for the switch below. */
 static const struct option long_options[] = {
-    {"by-mac", no_argument, NULL, 'm'},
-    {"help", no_argument, NULL, 'h'},
-    {"listen", required_argument, NULL, 'l'},
-    {"root", required_argument, NULL, 'r'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, 'h'},       {"listen", required_argument, NULL, 'l'},
+    {"root", required_argument, NULL, 'r'}, {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, 'V'},    {NULL, 0, NULL, 0},
 };
 
 static int
@@ -299,9 +293,6 @@ main(int argc, char **argv)
         if (option != '?' && option_is_abbreviated(argv, long_options[index].name))
             return fail_usage();
         switch (option) {
-        case 'm':
-            options.http.by_mac = true;
-            break;
         case 'h':
             return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         case 'l':

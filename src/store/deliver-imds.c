@@ -106,26 +106,6 @@ is_wired(const struct wire_facts *facts)
 
 /* --- whose it is ------------------------------------------------------------------ */
 
-/* Return: whether the host blocks packets and ARP with another MAC from the interface. */
-static bool
-is_filtered(const xmlNode *interface)
-{
-    const xmlNode *filter = xml_child(interface, "filterref");
-
-    /* libvirt's filters only work on the kernel's bridge, not on other switches. */
-    if (xml_child(interface, "virtualport"))
-        return false;
-    for (const xmlNode *parameter = filter ? xml_child(filter, "parameter") : NULL;
-         parameter; parameter = xml_next(parameter, "parameter")) {
-        if (xml_attribute_is(parameter, "name", "MAC"))
-            return false;
-    }
-    /* Other filters of libvirt's do not suffice: no-mac-spoofing passes ARP with another
-     * MAC, which the kernel believes; clean-traffic-gateway passes everything for the
-     * gateway. */
-    return filter && xml_attribute_is(filter, "filter", "clean-traffic");
-}
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -134,8 +114,7 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     *count = 0;
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
-        enum imds_link link =
-            is_filtered(interface->node) ? IMDS_LINK_FILTERED : IMDS_LINK_UNFILTERED;
+        enum imds_link link = IMDS_LINK_NEIGHBOUR;
 
         if (interface->type && strcmp(interface->type, "user") == 0)
             link = IMDS_LINK_USER;

@@ -109,80 +109,6 @@ fill_directory(int tree, const char *name, gid_t group, const struct imds_domain
     return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
 }
 
-/* --- the index of MACs ------------------------------------------------------------- */
-
-/* Sets `list` to that of the MACs in the directory `name`, borrowed from `text`; "" if
- * there is none. Return: 0 or -errno. */
-static int
-read_list(int tree, const char *name, struct buffer *text, const char **list)
-{
-    cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
-    cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
-    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_IMDS_ACCESS, text);
-    const char *end = error == 0 && text->data ? strchr(text->data, '\n') : NULL;
-
-    *list = end ? end + 1 : "";
-    return error == -ENOENT ? 0 : error;
-}
-
-/* Adds the domain to the MAC's directory in the index, which another domain's release may
- * remove at the same time. */
-static int
-add_to_index(int tree, gid_t group, const char *mac, const char *uuid)
-{
-    cleanup_close int index = make_directory(tree, IMDS_INDEX, group);
-    int error = -ENOENT;
-
-    if (index < 0)
-        return index;
-    for (int attempt = 0; attempt < IMDS_ATTEMPTS && error == -ENOENT; attempt++) {
-        cleanup_close int dir = make_directory(index, mac, group);
-
-        error = dir < 0 ? dir : make_file(dir, uuid, group, NULL, 0);
-    }
-    return error == -EEXIST ? 0 : error;
-}
-
-/* Removes the MACs of the obsolete directory `name` from the index, except those that the
- * domain has published. Return: 0; or -errno, and then the directory must stay, because
- * nothing else says which they are. */
-static int
-clean_index(int tree, const char *name, const char *uuid)
-{
-    cleanup_buffer struct buffer text = {0}, published = {0};
-    struct imds_access kept = {.macs = NULL};
-    const char *list;
-    char mac[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-    int error = read_list(tree, name, &text, &list);
-
-    if (error == 0)
-        error = read_list(tree, uuid, &published, &kept.macs);
-    while (error == 0 && imds_next_mac(&list, mac, &link)) {
-        cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
-        cleanup_close int dir = -1;
-
-        if (!(IMDS_LINK_SET(link) & IMDS_ON_LINK) ||
-            (imds_access_links(&kept, mac) & IMDS_ON_LINK))
-            continue;
-        dir = openat(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if ((dir < 0 || unlinkat(dir, uuid, 0) < 0) && errno != ENOENT)
-            error = -errno;
-        /* Fails if another domain has the same MAC. */
-        unlinkat(tree, path, AT_REMOVEDIR);
-    }
-    return error;
-}
-
-/* Removes a directory that is not published, and what the index has of it. */
-static int
-remove_obsolete(int tree, const char *name, const char *uuid)
-{
-    int error = clean_index(tree, name, uuid);
-
-    return error == 0 ? fs_remove_tree(tree, name) : error;
-}
-
 /* --- making: whole domains -------------------------------------------------------- */
 
 /* Return: an unused name, owned by the caller (free); NULL with errno. */
@@ -217,10 +143,6 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     } else {
         error = fill_directory(tree, name, status.st_gid, domain);
     }
-    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (IMDS_LINK_SET(domain->macs[i].link) & IMDS_ON_LINK)
-            error = add_to_index(tree, status.st_gid, domain->macs[i].mac, domain->uuid);
-    }
     /* The old directory, if any, then has the temporary name. */
     if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
         (errno != EEXIST ||
@@ -228,7 +150,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         error = -errno;
     /* The unpublished or the old one; if it stays, the domain's release removes it. */
     if (name)
-        remove_obsolete(tree, name, domain->uuid);
+        fs_remove_tree(tree, name);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
@@ -281,7 +203,7 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
         int one = 0;
 
         if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
-            one = remove_obsolete(tree, entry->d_name, uuid);
+            one = fs_remove_tree(tree, entry->d_name);
         if (error == 0)
             error = one;
     }

@@ -31,8 +31,7 @@ imds_is_token(const char *text)
 /* --- the list of MACs ------------------------------------------------------------- */
 
 static const char *const link_names[] = {
-    [IMDS_LINK_FILTERED] = "filtered",
-    [IMDS_LINK_UNFILTERED] = "unfiltered",
+    [IMDS_LINK_NEIGHBOUR] = "neighbour",
     [IMDS_LINK_USER] = "user",
 };
 
@@ -210,69 +209,4 @@ imds_access_links(const struct imds_access *access, const char *mac)
             links |= IMDS_LINK_SET(link);
     }
     return links;
-}
-
-/* --- finding a domain by its MAC -------------------------------------------------- */
-
-/* Return: 0, with the MAC's links in `links` (none if there is no such domain), or
- * -errno. */
-static int
-read_links(const struct imds_tree *tree, const char *uuid, const char *mac,
-           unsigned int *links)
-{
-    *links = 0;
-    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        cleanup_close int domain = imds_tree_open_domain(tree, uuid);
-        struct imds_access access;
-        int error = domain < 0 ? domain : imds_tree_read_access(tree, domain, &access);
-
-        if (error == 0) {
-            *links = imds_access_links(&access, mac);
-            return 0;
-        }
-        if (domain == -ENOENT)
-            return 0;
-        if (domain < 0 || imds_tree_is_current(tree, uuid, domain))
-            return error;
-    }
-    return -EBUSY;
-}
-
-int
-imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
-                   char uuid[UUID_LENGTH + 1])
-{
-    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
-    struct stat status;
-    cleanup_close int index = imds_is_mac(mac)
-                                  ? open_owned(tree, tree->fd, path, O_DIRECTORY, &status)
-                                  : -ENOENT;
-    cleanup_closedir DIR *dir = index < 0 ? NULL : fs_list(index);
-    const struct dirent *entry;
-    unsigned int found = 0;
-    int looked_at = 0;
-
-    if (!dir)
-        return index < 0 ? index : -errno;
-    while ((errno = 0, entry = readdir(dir))) {
-        unsigned int links;
-        int error;
-
-        if (!text_is_uuid(entry->d_name))
-            continue;
-        if (++looked_at > LIMIT_IMDS_SAME_MAC)
-            return -ENOTUNIQ;
-        error = read_links(tree, entry->d_name, mac, &links);
-        if (error < 0)
-            return error;
-        links &= IMDS_ON_LINK;
-        if (links && found)
-            return -ENOTUNIQ;
-        if (links)
-            memcpy(uuid, entry->d_name, UUID_LENGTH + 1);
-        found |= links;
-    }
-    if (errno != 0)
-        return -errno;
-    return found & IMDS_LINK_SET(IMDS_LINK_FILTERED) ? 0 : -ENOENT;
 }

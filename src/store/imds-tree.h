@@ -7,18 +7,16 @@
  *
  *   UUID/access          who may read it: the token, 32 digits of hex in lower case
  *                        (wire_url_word), and a line for each interface,
- *                        "52:54:00:12:34:56 filtered": its MAC, and how it is linked with
- *                        the host (enum imds_link)
+ *                        "52:54:00:12:34:56 neighbour": its MAC, and how it is linked with the
+ *                        host (enum imds_link)
  *   UUID/meta-data, user-data, vendor-data, network-config
  *                        the documents; a missing one is empty
  *   UUID/identity        JSON: who the guest is
  *   UUID/openstack/...   the same in OpenStack's layout
- *   mac/MAC/UUID         empty: the domain has that MAC on a link
  *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
  *
  * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
- * it ever changes: an opened directory stays one generation (imds_tree_is_current). mac/
- * is only an index: an entry counts only if UUID/access confirms it, so it may be stale.
+ * it ever changes: an opened directory stays one generation (imds_tree_is_current).
  *
  * The tree is 0750, its files are 0640. Everything has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". If imds_tree_open() made it,
@@ -38,23 +36,18 @@
 
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
-#define IMDS_INDEX "mac"
 /* Attempts to open something that another process replaces or removes. */
 #define IMDS_ATTEMPTS 16
 #define IMDS_ACCESS "access"
 
 /* How an interface is connected to the host; the words appear in UUID/access. */
 enum imds_link {
-    IMDS_LINK_FILTERED,   /* with a filter that keeps the guest from using another MAC */
-    IMDS_LINK_UNFILTERED, /* without one */
+    IMDS_LINK_NEIGHBOUR, /* the host sees its MAC */
     IMDS_LINK_USER, /* <interface type='user'>: a process of QEMU's user speaks for it */
 };
 
 /* Sets of links. */
 #define IMDS_LINK_SET(link) (1U << (link))
-/* Links with a MAC that the host sees. */
-#define IMDS_ON_LINK                                                                     \
-    (IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_UNFILTERED))
 
 /* Hexadecimal digits; wire/url.h makes tokens. */
 #define IMDS_TOKEN_LENGTH 32
@@ -160,13 +153,5 @@ int imds_tree_read_access(const struct imds_tree *tree, int domain,
 /* Return: the set of links of the domain's interfaces with that MAC; of all interfaces if
  * it is NULL. */
 unsigned int imds_access_links(const struct imds_access *access, const char *mac);
-
-/*
- * Finds the domain that has the MAC on an interface with a filter.
- * Return: 0; -ENOENT if there is none, or none with a filter; -ENOTUNIQ if several
- * domains have the MAC, with or without a filter; another -errno.
- */
-int imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
-                       char uuid[UUID_LENGTH + 1]);
 
 #define cleanup_imds_tree __attribute__((cleanup(imds_tree_close)))

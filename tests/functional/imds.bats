@@ -213,13 +213,12 @@ deactivate() {
         "$base/%252e%252e%252foutside" "$base/..%c0%af..%c0%afoutside" "$base/..\\outside" \
         "$base/..%5coutside" "$base/%00meta-data" "$base/meta-data%00" "$base/m%65ta-data" \
         "/%34${uuid:1}/$token/meta-data" "/mac/52:54:00:00:00:01/$uuid" "/v1/../outside" \
-        "/v1/token" "/v1//meta-data" "/openstack/latest/../../../outside" "/etc/passwd" \
+        "/v1/meta-data" "/v1//meta-data" "/openstack" "/openstack/latest/../../../outside" "/etc/passwd" \
         "//etc/passwd" "/..;/outside" "$base/meta-data;x" "$base/meta-data#x" \
         "$base/META-DATA" "$base/%u006deta-data" "/$uuid/../outside/$token"; do
         fetch "$path"
         echo "$path: $status"
-        [[ $status = 404 || ($path == /openstack/* && $status = 403) ]] ||
-            [[ $path = *'#x' && $body = 'instance-id: web1' ]]
+        [[ $status = 404 ]] || [[ $path = *'#x' && $body = 'instance-id: web1' ]]
         [[ $body != *outside* ]]
     done
 }
@@ -485,7 +484,7 @@ is_limited() {
 }
 
 @test "serves nothing of a domain that was removed" {
-    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
+    imds_publish "$uuid" "$token" 52:54:00:00:00:01,52:54:00:00:00:02@
     imds_start
     [[ -e $tree/mac/52:54:00:00:00:01/$uuid ]]
     # As a killed process leaves it.
@@ -595,7 +594,7 @@ is_limited() {
 }
 
 @test "a stolen token gets exactly the answer of a wrong one" {
-    imds_publish "$other_uuid" "$other_token" 52:54:00:00:00:01+,52:54:00:00:00:02
+    imds_publish "$other_uuid" "$other_token" 52:54:00:00:00:01,52:54:00:00:00:02
     imds_start
     expected=$(answer_to "/$uuid/$other_token/user-data")
     [[ $expected = 'HTTP/1.1 404 '* ]]
@@ -612,7 +611,7 @@ is_limited() {
 }
 
 @test "a token is not enough for a client without a MAC" {
-    imds_start --by-mac
+    imds_start
     echo "$token" >"$tree/$uuid/access"
     fetch "$base/user-data"
     expect 404
@@ -622,7 +621,7 @@ is_limited() {
 }
 
 @test "QEMU's user gets nothing of a domain without user networking" {
-    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02
+    imds_publish "$uuid" "$token" 52:54:00:00:00:01,52:54:00:00:00:02
     imds_start
     fetch "$base/meta-data"
     expect 404
@@ -660,25 +659,6 @@ connection.close()"
     fetch "$base/meta-data"
     expect 404
     [[ $(imds_log) == *'which user QEMU runs as'* ]]
-}
-
-@test "guests of user networking are not told apart by their address" {
-    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
-    imds_start --by-mac
-    for path in /v1/meta-data /v1/identity /openstack /openstack/latest/meta_data.json; do
-        fetch "$path"
-        expect 403
-    done
-    [[ $(imds_log) == *'cannot be told apart'* ]]
-}
-
-@test "serves nobody without a token, except with --by-mac" {
-    imds_start
-    for path in /v1/meta-data /v1/user-data /v1/identity /openstack /openstack/latest/user_data; do
-        fetch "$path" -H 'Metadata: true'
-        expect 403 'this host requires a token'
-    done
-    [[ $(imds_log) == *--by-mac* ]]
 }
 
 @test "a server without a tree serves nothing until there is one" {

@@ -178,34 +178,6 @@ assert_wired_to() {
     [[ $(stat -c '%a %g' "$tree/$uuid"/{access,user-data} | sort -u) = "640 $(stat -c %g "$tree")" ]]
 }
 
-@test "publishes which interfaces have a filter against spoofed MACs" {
-    local filter="<filterref filter='%s'/></interface>"
-
-    interface=
-    for name in no-mac-spoofing clean-traffic clean-traffic-gateway allow-ipv4; do
-        interface+="<interface type='bridge'><mac address='52:54:00:00:01:0$((++count))'/>"
-        # shellcheck disable=SC2059  # the format is above
-        interface+=$(printf "$filter" $name)
-    done
-    interface+="<interface type='bridge'><mac address='52:54:00:00:01:05'/>"
-    interface+="<filterref filter='clean-traffic'><parameter name='MAC' value='x'/></filterref>"
-    interface+="</interface>"
-    interface+="<interface type='bridge'><mac address='52:54:00:00:01:06'/>"
-    interface+="<virtualport type='openvswitch'/><filterref filter='clean-traffic'/></interface>"
-    wired_net_xml >filtered.xml
-    lifecycle filtered.xml prepare
-    diff <(sed 1d "$tree/$uuid/access") - <<'END'
-52:54:00:00:01:01 unfiltered
-52:54:00:00:01:02 filtered
-52:54:00:00:01:03 unfiltered
-52:54:00:00:01:04 unfiltered
-52:54:00:00:01:05 unfiltered
-52:54:00:00:01:06 unfiltered
-END
-    lifecycle filtered.xml release end
-    [[ $(find "$tree" -mindepth 1 ! -name mac) = '' ]]
-}
-
 @test "release empties the tree, of this domain only" {
     mkdir "$tree/$other_uuid"
     lifecycle wired.xml prepare

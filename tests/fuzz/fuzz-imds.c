@@ -21,8 +21,7 @@
 #define THEIRS "what only the other guest may read"
 #define NOBODYS "what nobody may read"
 
-/* The first has a filter at the first of its interfaces; the second has user networking;
- * the third has no interface, so that its token opens it to nobody. */
+/* The second has user networking; the third has no interface, so that its token opens it to nobody. */
 static const struct {
     const char *uuid, *token, *content;
     struct imds_mac macs[2];
@@ -31,13 +30,13 @@ static const struct {
     {.uuid = "4dea22b3-1d52-d8f3-2516-782e98ab3fa0",
      .token = "0123456789abcdef0123456789abcdef",
      .content = OURS,
-     .macs = {{"52:54:00:00:00:01", IMDS_LINK_FILTERED},
-              {"52:54:00:00:00:02", IMDS_LINK_UNFILTERED}},
+     .macs = {{"52:54:00:00:00:01", IMDS_LINK_NEIGHBOUR},
+              {"52:54:00:00:00:02", IMDS_LINK_NEIGHBOUR}},
      .mac_count = 2},
     {.uuid = "0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11",
      .token = "fedcba9876543210fedcba9876543210",
      .content = THEIRS,
-     .macs = {{"52:54:00:00:00:03", IMDS_LINK_UNFILTERED},
+     .macs = {{"52:54:00:00:00:03", IMDS_LINK_NEIGHBOUR},
               {"52:54:00:00:00:04", IMDS_LINK_USER}},
      .mac_count = 2},
     {.uuid = "7c1e9a52-3b0d-4f64-9a8e-51d2c3b4a596",
@@ -147,8 +146,7 @@ may_use_token(size_t which, const struct peer *peer)
 {
     if (peer->kind == PEER_QEMU)
         return which == 1;
-    return has_mac(which, peer, IMDS_LINK_FILTERED) ||
-           has_mac(which, peer, IMDS_LINK_UNFILTERED);
+    return has_mac(which, peer, IMDS_LINK_NEIGHBOUR);
 }
 
 static size_t
@@ -163,7 +161,7 @@ find_guest(const char *uuid)
 }
 
 /* Whoever gets content has shown the domain's token, and has one of its MACs or is the
- * QEMU of one with user networking; or has its filtered MAC. */
+ * QEMU of one with user networking. */
 static void
 check_granted(const struct answer *answer, const char *path, const struct peer *peer)
 {
@@ -171,13 +169,7 @@ check_granted(const struct answer *answer, const char *path, const struct peer *
     cleanup_free char *base =
         xasprintf("/%s/%s/", guests[which].uuid, guests[which].token);
 
-    if (strncmp(path, base, strlen(base)) == 0)
-        fuzz_require(may_use_token(which, peer));
-    else
-        fuzz_require(peer->kind == PEER_NEIGHBOUR &&
-                     has_mac(which, peer, IMDS_LINK_FILTERED) &&
-                     (strncmp(path, "/v1/", 4) == 0 || strcmp(path, "/openstack") == 0 ||
-                      strncmp(path, "/openstack/latest/", 18) == 0));
+    fuzz_require(strncmp(path, base, strlen(base)) == 0 && may_use_token(which, peer));
     if (answer->fd >= 0)
         fuzz_require(owner_of(answer) == which);
 }

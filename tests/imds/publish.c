@@ -6,8 +6,7 @@
  *   publish ROOT many COUNT DIRECTORY
  *   publish ROOT remove UUID
  *
- * MACS is a list with commas; one followed by '+' has a filter, one with '@' is user
- * networking's. The documents are the files of DIRECTORY. `many` adds domains with user
+ * MACS is a list with commas; one followed by '@' is user networking's. The documents are the files of DIRECTORY. `many` adds domains with user
  * networking whose UUID and token end with their number:
  * 00000000-0000-0000-0000-00000000002a, 0...02a.
  *
@@ -66,11 +65,9 @@ add(int tree, const char *uuid, const char *token, char *macs, struct failure **
     char *mac;
 
     while ((mac = strsep(&rest, ",")) && domain.mac_count < MACS_LIMIT) {
-        enum imds_link link = strchr(mac, '+')   ? IMDS_LINK_FILTERED
-                              : strchr(mac, '@') ? IMDS_LINK_USER
-                                                 : IMDS_LINK_UNFILTERED;
+        enum imds_link link = strchr(mac, '@') ? IMDS_LINK_USER : IMDS_LINK_NEIGHBOUR;
 
-        mac[strcspn(mac, "+@")] = '\0';
+        mac[strcspn(mac, "@")] = '\0';
         list[domain.mac_count++] = (struct imds_mac){.mac = mac, .link = link};
     }
     return imds_tree_publish(tree, &domain, failure);

@@ -60,7 +60,7 @@ static void
 each_digit_of_a_token_counts(void **state)
 {
     cleanup_imds_host struct imds_host host = imds_host_open(state);
-    const struct imds_mac mac = {MAC, IMDS_LINK_FILTERED};
+    const struct imds_mac mac = {MAC, IMDS_LINK_NEIGHBOUR};
 
     imds_host_publish(&host, UUID, TOKEN, &mac, 1, "user-data", "ours");
     assert_granted(&host, UUID, &neighbour);
@@ -92,12 +92,12 @@ each_link_has_its_own_kind_of_peer(void **state)
 {
     cleanup_imds_host struct imds_host host = imds_host_open(state);
     const struct imds_mac user = {MAC, IMDS_LINK_USER};
-    const struct imds_mac unfiltered = {MAC, IMDS_LINK_UNFILTERED};
+    const struct imds_mac on_link = {MAC, IMDS_LINK_NEIGHBOUR};
 
     imds_host_publish(&host, UUID, TOKEN, &user, 1, "user-data", "ours");
     assert_granted(&host, UUID, &qemu);
     assert_not_granted(&host, TOKEN, &neighbour);
-    imds_host_publish(&host, UUID, TOKEN, &unfiltered, 1, "user-data", "ours");
+    imds_host_publish(&host, UUID, TOKEN, &on_link, 1, "user-data", "ours");
     assert_granted(&host, UUID, &neighbour);
     assert_not_granted(&host, TOKEN, &qemu);
     assert_not_granted(&host, TOKEN, &other_neighbour);
@@ -118,7 +118,7 @@ static void
 a_right_token_in_wrong_hands_is_answered_as_a_wrong_one(void **state)
 {
     cleanup_imds_host struct imds_host host = imds_host_open(state);
-    const struct imds_mac mac = {MAC, IMDS_LINK_FILTERED};
+    const struct imds_mac mac = {MAC, IMDS_LINK_NEIGHBOUR};
     const struct peer *const others[] = {&qemu, &other_neighbour, &root, &behind_router};
 
     imds_host_publish(&host, UUID, TOKEN, &mac, 1, "user-data", "ours");

@@ -99,7 +99,7 @@ macs_say_how_they_are_linked(void **state)
 {
     cleanup_imds_host struct imds_host opened = imds_host_open(state);
     const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_NEIGHBOUR},
                                     {OTHER_MAC, IMDS_LINK_USER}};
     const struct imds_tree *tree = &host->reading;
     struct imds_access access;
@@ -108,127 +108,12 @@ macs_say_how_they_are_linked(void **state)
     publish(host, UUID, macs, 2, "user-data", "");
     domain = imds_tree_open_domain(tree, UUID);
     assert_int_equal(imds_tree_read_access(tree, domain, &access), 0);
-    assert_int_equal(imds_access_links(&access, MAC), IMDS_LINK_SET(IMDS_LINK_FILTERED));
+    assert_int_equal(imds_access_links(&access, MAC), IMDS_LINK_SET(IMDS_LINK_NEIGHBOUR));
     assert_int_equal(imds_access_links(&access, OTHER_MAC),
                      IMDS_LINK_SET(IMDS_LINK_USER));
     assert_int_equal(imds_access_links(&access, "52:54:00:ff:ff:ff"), 0);
     assert_int_equal(imds_access_links(&access, NULL),
-                     IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_USER));
-}
-
-static void
-a_domain_is_found_by_a_filtered_mac_alone(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
-                                    {OTHER_MAC, IMDS_LINK_UNFILTERED}};
-    char uuid[UUID_LENGTH + 1];
-
-    publish(host, UUID, macs, 2, "user-data", "");
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
-    assert_string_equal(uuid, UUID);
-    assert_int_equal(imds_tree_find_mac(&host->reading, OTHER_MAC, uuid), -ENOENT);
-    assert_int_equal(imds_tree_find_mac(&host->reading, "../../" UUID, uuid), -ENOENT);
-}
-
-static void
-a_mac_of_two_domains_finds_none(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
-    cleanup_failure struct failure *failure = NULL;
-    char uuid[UUID_LENGTH + 1];
-
-    publish(host, UUID, macs, 1, "user-data", "");
-    publish(host, OTHER_UUID, macs, 1, "user-data", "");
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
-    assert_int_equal(remove_domain(host, UUID, &failure), 0);
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
-    assert_string_equal(uuid, OTHER_UUID);
-    /* Nor the one's that has the filter, where the other has none. */
-    publish(host, UUID, &(struct imds_mac){MAC, IMDS_LINK_UNFILTERED}, 1, "user-data",
-            "");
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
-    publish(host, UUID, &(struct imds_mac){MAC, IMDS_LINK_USER}, 1, "user-data", "");
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
-    assert_string_equal(uuid, OTHER_UUID);
-}
-
-static void
-a_domain_that_cannot_be_read_may_have_the_mac(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
-    const char line[] = MAC " of-tomorrow\n";
-    char uuid[UUID_LENGTH + 1];
-    int fd;
-
-    publish(host, UUID, macs, 1, "user-data", "");
-    publish(host, OTHER_UUID, macs, 1, "user-data", "");
-    fd = openat(host->tree, OTHER_UUID "/access", O_WRONLY);
-    assert_true(fd >= 0);
-    assert_int_equal(lseek(fd, IMDS_TOKEN_LENGTH + 1, SEEK_SET), IMDS_TOKEN_LENGTH + 1);
-    assert_true(write(fd, line, strlen(line)) > 0);
-    close(fd);
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -EINVAL);
-}
-
-static void
-an_index_that_says_too_much_does_no_harm(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
-    char uuid[UUID_LENGTH + 1];
-    int fd;
-
-    publish(host, UUID, macs, 1, "user-data", "");
-    publish(host, OTHER_UUID, NULL, 0, "user-data", "");
-    fd = openat(host->tree, IMDS_INDEX "/" MAC "/" OTHER_UUID, O_CREAT | O_WRONLY, 0600);
-    assert_true(fd >= 0);
-    close(fd);
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
-    assert_string_equal(uuid, UUID);
-}
-
-/* Who may write into the index must not make each request read ever more files. */
-static void
-of_an_index_that_is_too_long_nothing_is_believed(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
-    char uuid[UUID_LENGTH + 1];
-
-    publish(host, UUID, macs, 1, "user-data", "");
-    for (int i = 0; i < LIMIT_IMDS_SAME_MAC; i++) {
-        cleanup_free char *path =
-            xasprintf(IMDS_INDEX "/" MAC "/00000000-0000-0000-0000-%012x", (unsigned)i);
-
-        assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
-        unit_make_file(host->tree, path, 0640, "");
-    }
-    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
-}
-
-static void
-a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED},
-                                      {OTHER_MAC, IMDS_LINK_FILTERED}};
-    const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
-                                     {OTHER_MAC, IMDS_LINK_USER}};
-
-    publish(host, UUID, before, 2, "user-data", "");
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), 0);
-    publish(host, UUID, after, 2, "user-data", "");
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC "/" UUID, F_OK, 0), 0);
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), -1);
+                     IMDS_LINK_SET(IMDS_LINK_NEIGHBOUR) | IMDS_LINK_SET(IMDS_LINK_USER));
 }
 
 static void
@@ -236,18 +121,11 @@ what_was_published_stays_where_the_new_cannot_be(void **state)
 {
     cleanup_imds_host struct imds_host opened = imds_host_open(state);
     const struct imds_host *host = &opened;
-    const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED}};
-    const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
-                                     {THIRD_MAC, IMDS_LINK_FILTERED},
-                                     {OTHER_MAC, IMDS_LINK_FILTERED}};
 
-    publish(host, UUID, before, 1, "user-data", "one");
-    /* In the way of the index. */
-    unit_make_file(host->tree, IMDS_INDEX "/" OTHER_MAC, 0640, "");
-    assert_int_equal(publish(host, UUID, after, 3, "user-data", "other"), -1);
+    publish(host, UUID, NULL, 0, "user-data", "one");
+    /* The file that says who may read it has that name. */
+    assert_int_equal(publish(host, UUID, NULL, 0, IMDS_ACCESS, "other"), -1);
     assert_content(host, UUID, "user-data", "one");
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC "/" UUID, F_OK, 0), 0);
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" THIRD_MAC, F_OK, 0), -1);
 }
 
 static void
@@ -255,21 +133,18 @@ nothing_is_left_of_a_domain_that_is_removed(void **state)
 {
     cleanup_imds_host struct imds_host opened = imds_host_open(state);
     const struct imds_host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_NEIGHBOUR}};
     cleanup_failure struct failure *failure = NULL;
 
     publish(host, UUID, macs, 1, "openstack/latest/user_data", "");
     publish(host, OTHER_UUID, NULL, 0, "user-data", "other");
     /* As a killed process leaves it. */
     unit_make_file(host->tree, UUID ".new.00000000/access", 0640,
-                   TOKEN "\n" OTHER_MAC " unfiltered\n");
-    unit_make_file(host->tree, IMDS_INDEX "/" OTHER_MAC "/" UUID, 0640, "");
+                   TOKEN "\n" OTHER_MAC " neighbour\n");
     assert_int_equal(remove_domain(host, UUID, &failure), 0);
     assert_int_equal(remove_domain(host, UUID, &failure), 0);
     assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
     assert_int_equal(faccessat(host->tree, UUID ".new.00000000", F_OK, 0), -1);
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC, F_OK, 0), -1);
-    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), -1);
     assert_content(host, OTHER_UUID, "user-data", "other");
 }
 
@@ -304,8 +179,8 @@ what_the_server_could_not_read_is_not_published(void **state)
 {
     cleanup_imds_host struct imds_host opened = imds_host_open(state);
     const struct imds_host *host = &opened;
-    const struct imds_mac upper[] = {{"52:54:00:00:00:AB", IMDS_LINK_FILTERED}};
-    const struct imds_mac path[] = {{"../../../../etc/x", IMDS_LINK_FILTERED}};
+    const struct imds_mac upper[] = {{"52:54:00:00:00:AB", IMDS_LINK_NEIGHBOUR}};
+    const struct imds_mac path[] = {{"../../../../etc/x", IMDS_LINK_NEIGHBOUR}};
 
     assert_int_equal(publish(host, UUID, upper, 1, "user-data", ""), -1);
     assert_int_equal(publish(host, UUID, path, 1, "user-data", ""), -1);
@@ -322,11 +197,11 @@ what_the_server_could_not_read_is_not_published(void **state)
 static void
 fill_with_macs(struct buffer *text, size_t size)
 {
-    static const char with_filter[] = OTHER_MAC " filtered\n",
+    static const char neighbour[] = OTHER_MAC " neighbour\n",
                       user[] = OTHER_MAC " user\n";
 
     while ((size - text->size) % strlen(user) != 0)
-        buffer_append_string(text, with_filter);
+        buffer_append_string(text, neighbour);
     while (text->size < size)
         buffer_append_string(text, user);
     assert_int_equal(text->size, size);
@@ -348,7 +223,7 @@ an_access_file_that_is_too_long_is_not_read_in_part(void **state)
     imds_host_write_access(host, UUID, &text);
     assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), 0);
     /* What fits ends with a line's end: only the size shows that there is more. */
-    buffer_append_string(&text, MAC " filtered\n");
+    buffer_append_string(&text, MAC " neighbour\n");
     imds_host_write_access(host, UUID, &text);
     assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), -EINVAL);
 }
@@ -414,12 +289,6 @@ main(void)
         unit_test_in_directory(what_is_published_is_read),
         unit_test_in_directory(what_was_opened_before_it_is_replaced_stays),
         unit_test_in_directory(macs_say_how_they_are_linked),
-        unit_test_in_directory(a_domain_is_found_by_a_filtered_mac_alone),
-        unit_test_in_directory(a_mac_of_two_domains_finds_none),
-        unit_test_in_directory(a_domain_that_cannot_be_read_may_have_the_mac),
-        unit_test_in_directory(an_index_that_says_too_much_does_no_harm),
-        unit_test_in_directory(of_an_index_that_is_too_long_nothing_is_believed),
-        unit_test_in_directory(a_mac_that_a_domain_gives_up_leaves_the_index),
         unit_test_in_directory(what_was_published_stays_where_the_new_cannot_be),
         unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
         unit_test_in_directory(

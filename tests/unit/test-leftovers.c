@@ -173,7 +173,7 @@ removes_a_directory_with_all_that_is_in_it(void **state)
 static void
 publish(int tree, const char *uuid)
 {
-    const struct imds_mac mac = {"52:54:00:00:00:01", IMDS_LINK_FILTERED};
+    const struct imds_mac mac = {"52:54:00:00:00:01", IMDS_LINK_NEIGHBOUR};
     const struct imds_domain domain = {.uuid = uuid,
                                        .token = "0123456789abcdef0123456789abcdef",
                                        .macs = &mac,
