@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The units of the metadata server, its user and its directory.
+# The units of the metadata server, its user and its directory; virt-seed's directories, and what hides them from
+# virtlogd.
 
 systemd_templates = \
 	%D%/virt-seed-imds-address.service.in \
@@ -7,6 +8,8 @@ systemd_templates = \
 	%D%/virt-seed-imds.socket.in \
 	%D%/virt-seed-imds.sysusers.in \
 	%D%/virt-seed-imds.tmpfiles.in \
+	%D%/virt-seed.tmpfiles.in \
+	%D%/virtlogd-virt-seed.conf.in \
 	$(NULL)
 EXTRA_DIST += $(systemd_templates)
 
@@ -22,6 +25,8 @@ systemd_made = \
 	$(nodist_systemdunit_DATA) \
 	%D%/virt-seed-imds.sysusers \
 	%D%/virt-seed-imds.tmpfiles \
+	%D%/virt-seed.tmpfiles \
+	%D%/virtlogd-virt-seed.conf \
 	$(NULL)
 CLEANFILES += $(systemd_made)
 all-local: $(systemd_made)
@@ -37,15 +42,19 @@ $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 
 systemd_usersdir = $(DESTDIR)$(prefix)/lib/sysusers.d
 systemd_tmpfilesdir = $(DESTDIR)$(prefix)/lib/tmpfiles.d
+systemd_virtlogddir = $(DESTDIR)$(systemdunitdir)/virtlogd.service.d
 
 # They are installed under other names.
 install-systemd: $(systemd_made)
-	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)'
+	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)' '$(systemd_virtlogddir)'
 	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'
 	$(INSTALL_DATA) %D%/virt-seed-imds.tmpfiles '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+	$(INSTALL_DATA) %D%/virt-seed.tmpfiles '$(systemd_tmpfilesdir)/virt-seed.conf'
+	$(INSTALL_DATA) %D%/virtlogd-virt-seed.conf '$(systemd_virtlogddir)/virt-seed.conf'
 install-data-local: install-systemd
 uninstall-local:
-	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf' \
+		'$(systemd_tmpfilesdir)/virt-seed.conf' '$(systemd_virtlogddir)/virt-seed.conf'
 
 endif WITH_SYSTEMD
 .PHONY: install-systemd
