@@ -6,7 +6,6 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +143,11 @@ milliseconds_until(int64_t end)
     return left > 0 ? (int)left : 0;
 }
 
-/* setpriv keeps capabilities until it starts a program, so env looks for the child's. Both
- * exit with 126 or 127 if they cannot start one. */
+/* The exit status of a shell, env or setpriv, and of become_child(), that could not start a
+ * program. */
+#define CHILD_NOT_STARTED 127
+
+/* setpriv keeps capabilities until it starts a program, so env looks for the child's. */
 static int
 run_as_other(const struct child *child, struct buffer *output)
 {
@@ -165,7 +167,6 @@ run_as_other(const struct child *child, struct buffer *output)
     cleanup_free char **words = NULL;
     struct child other = *child;
     size_t count = 0;
-    int status;
 
     for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
         *array_add(words, count) = prefix[i];
@@ -177,45 +178,33 @@ run_as_other(const struct child *child, struct buffer *output)
     other.words = words;
     other.environment = NULL;
     other.unprivileged = false;
-    status = child_run(&other, output);
-    return status == 126 || status == 127 ? CHILD_MISSING : status;
+    return child_run(&other, output);
 }
 
-/* Starts it in a session of its own, without a terminal: it must not be able to type into
- * that of root (TIOCSTI). Return: 0 or an errno. */
-static int
-spawn(const struct child *child, int output, pid_t *pid)
+/* Becomes the program, in a session of its own, without a terminal: it must not be able to
+ * type into that of root (TIOCSTI). */
+static void __attribute__((noreturn)) become_child(const struct child *child, int output)
 {
-    char *const *environment = child->environment ? child->environment : environ;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    const struct rlimit memory = {child->memory, child->memory};
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     sigset_t none;
-    int error;
 
-    if (posix_spawn_file_actions_init(&actions) != 0 ||
-        posix_spawnattr_init(&attributes) != 0)
-        abort();
     /* The caller may read some signals from a descriptor. */
     sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (child->silent)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
-                                         0);
-    else
-        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    /* What this program has inherited is not for the child. Each document is duplicated on
-     * itself, so that it stays open over exec. */
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (null < 0 || setsid() < 0 || setrlimit(RLIMIT_AS, &memory) < 0 ||
+        dup2(null, STDIN_FILENO) < 0)
+        _exit(CHILD_NOT_STARTED);
+    if (dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(child->silent ? null : output, STDERR_FILENO) < 0)
+        _exit(CHILD_NOT_STARTED);
+    /* What this program has inherited is not for the child. */
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     for (const int *document = child->documents; *document >= 0; document++)
-        posix_spawn_file_actions_adddup2(&actions, *document, *document);
-    error = posix_spawnp(pid, child->words[0], &actions, &attributes, child->words,
-                         environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+        fcntl(*document, F_SETFD, 0);
+    execvpe(child->words[0], child->words,
+            child->environment ? child->environment : environ);
+    _exit(CHILD_NOT_STARTED);
 }
 
 /* Return: whether the output ended within time and bounds. */
@@ -248,12 +237,11 @@ read_output(const struct child *child, int fd, int64_t end, struct buffer *buffe
 int
 child_run(const struct child *child, struct buffer *output)
 {
-    const struct rlimit memory = {child->memory, child->memory};
     const int64_t end = clock_milliseconds() + child->seconds * 1000L;
     struct pollfd ended = {.events = POLLIN};
     cleanup_close int process = -1;
     cleanup_close int reading = -1;
-    int ends[2], error, status;
+    int ends[2], status;
     bool within;
     pid_t pid;
 
@@ -262,23 +250,29 @@ child_run(const struct child *child, struct buffer *output)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];
-    error = spawn(child, ends[1], &pid);
+    pid = fork();
+    if (pid == 0)
+        become_child(child, ends[1]);
     close(ends[1]);
-    if (error != 0)
+    if (pid < 0)
         return CHILD_MISSING;
-    prlimit(pid, RLIMIT_AS, &memory, NULL);
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     ended.fd = process;
     within = read_output(child, reading, end, output) &&
              poll(&ended, 1, milliseconds_until(end)) > 0;
-    if (!within)
-        kill(-pid, SIGKILL);
+    /* Without a session of its own yet, it has no other process either. */
+    if (!within && kill(-pid, SIGKILL) < 0)
+        kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR)
             return CHILD_KILLED;
     }
     /* One that printed too much may have ended by itself before. */
-    return within && WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
+    if (!within || !WIFEXITED(status))
+        return CHILD_KILLED;
+    status = WEXITSTATUS(status);
+    /* 126: setpriv or env found it, but could not execute it. */
+    return status == CHILD_NOT_STARTED || status == 126 ? CHILD_MISSING : status;
 }
 
 int

@@ -133,6 +133,18 @@ ends_a_child_that_takes_too_long(void **state)
 }
 
 static void
+limits_memory_from_the_first_instruction(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(run("ulimit -v", 1000, &output), 0);
+    for (size_t i = 0; i < output.size; i += strlen("262144\n"))
+        assert_memory_equal(output.data + i, "262144\n", strlen("262144\n"));
+}
+
+static void
 says_that_there_is_no_such_program(void **state)
 {
     char *words[] = {(char *)"no-such-program-of-virt-seed", NULL};
@@ -180,6 +192,7 @@ main(void)
         cmocka_unit_test(leaves_a_child_without_the_terminal),
         cmocka_unit_test(keeps_other_descriptors_from_a_child),
         cmocka_unit_test(ends_a_child_that_takes_too_long),
+        cmocka_unit_test(limits_memory_from_the_first_instruction),
         cmocka_unit_test(says_that_there_is_no_such_program),
         cmocka_unit_test(leaves_an_ignored_signal_ignored),
     };
