@@ -22,6 +22,7 @@
 #include "cli/cli.h"
 #include "cli/garbage.h"
 #include "cli/libvirt.h"
+#include "cli/rehearsal.h"
 #include "store/record.h"
 
 struct options {
@@ -120,6 +121,12 @@ garbage_find(virConnectPtr connection, int root, bool all, bool notes,
     return 0;
 }
 
+/* What remove_one() needs. */
+struct collector {
+    const struct context *context;
+    virConnectPtr connection;
+};
+
 static int
 remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
            struct failure **failure)
@@ -130,7 +137,8 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
         [GARBAGE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
         [GARBAGE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
     };
-    const struct context *context = data;
+    const struct collector *collector = data;
+    const struct context *context = collector->context;
     const bool kept = fate != GARBAGE_REMOVED;
     const char *what = "kept";
 
@@ -138,9 +146,13 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
         return 0;
     if (!kept)
         what = context->dry_run ? "would remove" : "removed";
-    if (!kept && !context->dry_run &&
-        leftover_remove(context->root, leftover, failure) < 0)
-        return -1;
+    if (!kept && !context->dry_run) {
+        if (strcmp(leftover->directory, VIRT_SEED_TRYDIR) == 0)
+            rehearsal_files_give_back_of(context->root, leftover->name,
+                                         collector->connection);
+        if (leftover_remove(context->root, leftover, failure) < 0)
+            return -1;
+    }
     if (!context->quiet)
         print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
                            leftover->name, reasons[fate]);
@@ -154,10 +166,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
 
+    struct collector collector = {context, connection};
+
     if (!connection || libvirt_require_system(connection, context, failure) < 0)
         return -1;
     return garbage_find(connection, context->root, options->all, !context->dry_run,
-                        remove_one, (void *)context, failure);
+                        remove_one, &collector, failure);
 }
 
 static const struct option_row rows[] = {

@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
@@ -134,6 +135,8 @@ make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
     disk->base = steal_fd(base);
     disk->uid = status.st_uid;
     disk->gid = status.st_gid;
+    disk->device = status.st_dev;
+    disk->inode = status.st_ino;
     if (run_qemu_img(rehearsal, "create", disk, size, failure) < 0)
         return -1;
     /* What the guest writes is nobody else's, as on its own disk. */
@@ -173,14 +176,46 @@ copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure *
     return error < 0 ? fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure) : 0;
 }
 
+/* For rehearsal_files_give_back_of(), if this process is killed. */
+static int
+note_owners(const struct rehearsal *rehearsal, const char *domain,
+            struct failure **failure)
+{
+    cleanup_json json_t *disks = json_array();
+    cleanup_json json_t *owners = json_object();
+    cleanup_free char *text = NULL;
+    int error;
+
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        const struct rehearsal_disk *disk = &rehearsal->disks[i];
+        json_t *owner = json_object();
+
+        json_set(owner, "path", json_outside_string(disk->path));
+        json_set(owner, "uid", json_integer(disk->uid));
+        json_set(owner, "gid", json_integer(disk->gid));
+        json_set(owner, "device", json_integer((json_int_t)disk->device));
+        json_set(owner, "inode", json_integer((json_int_t)disk->inode));
+        json_add(disks, owner);
+    }
+    json_set(owners, "domain", json_outside_string(domain));
+    json_must(json_object_set(owners, "disks", disks));
+    text = json_text(owners);
+    error =
+        fs_replace_file(rehearsal->directory, REHEARSAL_OWNERS, text, 0600, (gid_t)-1);
+    return error < 0 ? fail_file(rehearsal, "write", REHEARSAL_OWNERS, error, failure)
+                     : 0;
+}
+
 int
-rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
-                     struct failure **failure)
+rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
+                     const struct seed *seed, struct failure **failure)
 {
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
         if (make_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
             return -1;
     }
+    if (note_owners(rehearsal, domain, failure) < 0)
+        return -1;
     if (copy_nvram(rehearsal, rehearsal->nvram, failure) < 0)
         return -1;
     return image_publish(rehearsal->directory, REHEARSAL_SEED, &rehearsal->qemu, seed,
@@ -372,6 +407,56 @@ rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs)
                     disk->uid, disk->gid, disk->path);
         print_warning(failure);
     }
+}
+
+/* Adds the disk that is noted there, if its path still leads to it. */
+static void
+add_noted_disk(struct rehearsal *rehearsal, const json_t *noted)
+{
+    const char *path = json_string_value(json_object_get(noted, "path"));
+    cleanup_close int base = path ? fs_open_in_root(rehearsal->root, path) : -1;
+    struct stat status;
+
+    if (base < 0 || fstat(base, &status) < 0)
+        return;
+    if ((json_int_t)status.st_dev !=
+            json_integer_value(json_object_get(noted, "device")) ||
+        (json_int_t)status.st_ino != json_integer_value(json_object_get(noted, "inode")))
+        return;
+    *array_add(rehearsal->disks, rehearsal->disk_count) = (struct rehearsal_disk){
+        .path = xstrdup(path),
+        .base = steal_fd(base),
+        .uid = (uid_t)json_integer_value(json_object_get(noted, "uid")),
+        .gid = (gid_t)json_integer_value(json_object_get(noted, "gid")),
+    };
+}
+
+void
+rehearsal_files_give_back_of(int root, const char *uuid, virConnectPtr connection)
+{
+    struct rehearsal rehearsal = REHEARSAL_NONE;
+    cleanup_free char *path =
+        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, uuid, REHEARSAL_OWNERS);
+    cleanup_buffer struct buffer text = {0};
+    cleanup_json json_t *owners = NULL;
+    const json_t *noted;
+    virDomainPtr domain;
+    size_t i;
+
+    if (fs_read_in_root(root, path, LIMIT_RECORD, &text) < 0)
+        return;
+    owners = json_loadb(text.data, text.size, 0, NULL);
+    rehearsal.root = root;
+    json_array_foreach(json_object_get(owners, "disks"), i, noted)
+    {
+        add_noted_disk(&rehearsal, noted);
+    }
+    domain = virDomainLookupByUUIDString(
+        connection, json_string_value(json_object_get(owners, "domain")));
+    rehearsal_files_give_back(&rehearsal, domain && virDomainIsActive(domain) == 1);
+    if (domain)
+        virDomainFree(domain);
+    rehearsal_clear(&rehearsal);
 }
 
 void
