@@ -65,6 +65,22 @@ assert_seeded() {
     assert_seeded
 }
 
+@test "virtlogd opens nothing of virt-seed's for a device that is attached" {
+    on_host sh -c 'echo secret >/etc/virt-seed/secrets/victim'
+    for path in /etc/virt-seed/secrets/victim /run/libvirt/virt-seed/$disk1.iso /var/lib/virt-seed/$disk1.json; do
+        digest=$(on_host sha256sum "$path")
+        run on_host virsh attach-device shim1 /dev/stdin <<END
+<channel type='file'><source path='$path'/><target type='virtio' name='org.example.1'/></channel>
+END
+        [[ $status -ne 0 && $(on_host sha256sum "$path") = "$digest" ]]
+    done
+    # What it may write to, it still does.
+    on_host virsh attach-device shim1 /dev/stdin <<'END'
+<channel type='file'><source path='/var/log/libvirt/qemu/shim1.more'/><target type='virtio' name='org.example.1'/></channel>
+END
+    on_host rm /etc/virt-seed/secrets/victim
+}
+
 @test "after a power cut they run again with their seeds" {
     vm_kill
     vm_boot "$host" "$vm/disk.qcow2"
