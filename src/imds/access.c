@@ -57,8 +57,9 @@ path_read(const char *text)
 
     if (strcmp(text, "/healthz") == 0)
         return (struct path){.kind = PATH_HEALTH};
-    if (strnlen(text, NAME) == NAME && text[0] == '/' && text[TOKEN - 1] == '/' &&
-        text[NAME - 1] == '/') {
+    if (strnlen(text, NAME) < NAME || text[0] != '/')
+        return path;
+    if (text[TOKEN - 1] == '/' && text[NAME - 1] == '/') {
         memcpy(path.uuid, text + 1, UUID_LENGTH);
         memcpy(path.token, text + TOKEN, IMDS_TOKEN_LENGTH);
         if (text_is_uuid(path.uuid) && imds_is_token(path.token))
@@ -76,11 +77,11 @@ http_request_add_header(struct http_request *request, const char *name, const ch
     if (!*name || strpbrk(name, " \t")) {
         request->malformed = true;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0 ||
-               strcasecmp(name, "Upgrade") == 0 ||
-               (strcasecmp(name, "Content-Length") == 0 &&
-                !(value && strcmp(value, "0") == 0))) {
+               strcasecmp(name, "Upgrade") == 0) {
         /* Enough for some reader to expect a body, which no request here has. */
         request->body = true;
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        request->body = request->body || !value || strcmp(value, "0") != 0;
     } else if (value && strcasecmp(name, "Metadata") == 0) {
         /* Blanks after a value are not part of it (RFC 9110, section 5.5). */
         request->metadata =

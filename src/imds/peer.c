@@ -96,9 +96,9 @@ ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
 
             return error->error < 0 ? error->error : -EPROTO;
         }
-        return header->nlmsg_type == type && mnl_nlmsg_get_payload_len(header) >= size
-                   ? 0
-                   : -EPROTO;
+        if (header->nlmsg_type != type || mnl_nlmsg_get_payload_len(header) < size)
+            return -EPROTO;
+        return 0;
     }
 }
 
@@ -240,8 +240,9 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
     oif = find_attribute(&reply, sizeof(*route), RTA_OIF, sizeof(*oif));
     if (route->rtm_type == RTN_LOCAL)
         return -EADDRINUSE;
-    if (route->rtm_type != RTN_UNICAST || !oif ||
-        find_attribute(&reply, sizeof(*route), RTA_GATEWAY, size) ||
+    if (route->rtm_type != RTN_UNICAST || !oif)
+        return -ENETUNREACH;
+    if (find_attribute(&reply, sizeof(*route), RTA_GATEWAY, size) ||
         find_attribute(&reply, sizeof(*route), RTA_VIA, sizeof(struct rtvia) + 16))
         return -ENETUNREACH;
     *device = *oif;

@@ -191,14 +191,29 @@ hint_at_error(int error, const char *text, const union inet_address *address,
     return -1;
 }
 
+/* Return: a listening socket, owned by the caller, or -errno. */
+static int
+open_listener(const struct sockaddr *address, socklen_t size)
+{
+    cleanup_close int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+        return -errno;
+    if (address->sa_family == AF_INET6 &&
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
+        return -errno;
+    if (bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0)
+        return -errno;
+    return steal_fd(fd);
+}
+
 int
 listeners_add(struct listeners *listeners, const char *text, struct failure **failure)
 {
     union inet_address address;
-    const int on = 1;
     int port;
     socklen_t size = inet_address_read(&address, text, &port);
-    sa_family_t family = address.any.sa_family;
     cleanup_close int fd = -1;
     int error;
 
@@ -209,14 +224,8 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
                            text);
     if (listeners->count == LIMIT_IMDS_LISTENERS)
         return fail_count(failure);
-    fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-        (family == AF_INET6 &&
-         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
-        bind(fd, &address.any, size) < 0 || listen(fd, BACKLOG) < 0)
-        error = -errno;
-    else
-        error = add_listener(listeners, fd);
+    fd = open_listener(&address.any, size);
+    error = fd < 0 ? fd : add_listener(listeners, fd);
     if (error == 0) {
         (void)steal_fd(fd);
         return 0;

@@ -26,9 +26,8 @@ static bool
 start_wiring(const struct lifecycle *lifecycle)
 {
     cleanup_free char *beside = process_path_beside("virt-seed");
-    char *command = beside && access(beside, X_OK) == 0 ? beside
-                                                        : (char *)VIRT_SEED_BINDIR
-                        "/virt-seed";
+    const bool is_beside = beside && access(beside, X_OK) == 0;
+    char *command = is_beside ? beside : (char *)VIRT_SEED_BINDIR "/virt-seed";
     char *arguments[] = {command, (char *)"wire", (char *)"--after-refusal",
                          lifecycle->domain->uuid, NULL};
     pid_t child;
@@ -63,14 +62,16 @@ find_definition(const struct lifecycle *lifecycle, bool wired)
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
 
-    if (fd < 0)
-        return fd == -ENOENT ? PERSISTENT_NONE : PERSISTENT_UNWIRED;
-    if (wired || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+    if (fd == -ENOENT)
+        return PERSISTENT_NONE;
+    if (fd < 0 || wired)
         return PERSISTENT_UNWIRED;
-    return memmem(text.data, text.size, path, strlen(path)) ||
-                   memmem(text.data, text.size, in_url, strlen(in_url))
-               ? PERSISTENT_WIRED
-               : PERSISTENT_UNWIRED;
+    if (fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+        return PERSISTENT_UNWIRED;
+    if (memmem(text.data, text.size, path, strlen(path)) ||
+        memmem(text.data, text.size, in_url, strlen(in_url)))
+        return PERSISTENT_WIRED;
+    return PERSISTENT_UNWIRED;
 }
 
 int

@@ -212,9 +212,13 @@ run_release(int argc, char **argv)
 {
     /* Not freed: the process ends or becomes another one. */
     static struct buffer xml;
-    int error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    const char *uuid = find_uuid(&xml);
+    const char *uuid;
+    int error;
 
+    if (process_begin() < 0)
+        return EXIT_FAILURE;
+    error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
+    uuid = find_uuid(&xml);
     if (!concerns_us(&xml) && !(uuid && has_files(uuid)))
         return EXIT_SUCCESS;
     if (error == -EFBIG && uuid) {
@@ -222,8 +226,9 @@ run_release(int argc, char **argv)
         buffer_append_string(&xml, "</uuid></domain>");
         error = 0;
     }
-    return error == 0 ? become_lifecycle(&xml, argc, argv)
-                      : fail("could not read the domain's XML", error);
+    if (error < 0)
+        return fail("could not read the domain's XML", error);
+    return become_lifecycle(&xml, argc, argv);
 }
 
 static int
@@ -240,8 +245,9 @@ run(bool guest_runs, int argc, char **argv)
         return fail("could not read the domain's XML", error);
     if (!ours)
         return EXIT_SUCCESS;
-    return guest_runs ? run_lifecycle(&xml, argc, argv)
-                      : become_lifecycle(&xml, argc, argv);
+    if (guest_runs)
+        return run_lifecycle(&xml, argc, argv);
+    return become_lifecycle(&xml, argc, argv);
 }
 
 int
@@ -265,7 +271,7 @@ main(int argc, char **argv)
     alarm(LIMIT_HOOK_SECONDS + (guest_runs ? 1 : 0));
     signal(SIGXFSZ, SIG_IGN);
     if (operation == OPERATION_RELEASE)
-        return process_begin() == 0 ? run_release(argc, argv) : EXIT_FAILURE;
+        return run_release(argc, argv);
     status = run(guest_runs, argc, argv);
     return guest_runs && status != STATUS_END_GUEST ? EXIT_SUCCESS : status;
 }

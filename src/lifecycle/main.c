@@ -61,6 +61,15 @@ log_refusal(const struct lifecycle *lifecycle, enum operation operation,
     lifecycle_log_event(lifecycle, LIFECYCLE_START_REFUSED, &code, text);
 }
 
+/* Return: libvirt's word for the guest's end, or NULL: "NAME release end WORD". */
+static const char *
+find_end(char *const *arguments)
+{
+    if (!arguments[2] || !arguments[3] || strcmp(arguments[3], "-") == 0)
+        return NULL;
+    return arguments[3];
+}
+
 static int
 run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *arguments,
               struct failure **failure)
@@ -76,9 +85,8 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *argu
         .domain = &domain,
     };
 
-    if (operation == OPERATION_RELEASE && arguments[2] && arguments[3] &&
-        strcmp(arguments[3], "-") != 0)
-        lifecycle.end = arguments[3];
+    if (operation == OPERATION_RELEASE)
+        lifecycle.end = find_end(arguments);
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;

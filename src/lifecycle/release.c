@@ -116,13 +116,15 @@ take_result(const struct lifecycle *lifecycle, struct record *record,
                                         guest_state_word(result->state)};
     cleanup_request struct request request = {0};
     cleanup_failure struct failure *failure = NULL;
+    bool is_new = result->state == GUEST_STATE_DONE && !record->done &&
+                  !record->boot.identity_alone;
 
+    if (is_new)
+        is_new = request_read(&request, lifecycle->domain, &failure) == 0;
     if (result->state != GUEST_STATE_DONE) {
         lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
                             "cloud-init reported errors");
-    } else if (!record->done && !record->boot.identity_alone &&
-               request_read(&request, lifecycle->domain, &failure) == 0 &&
-               request.until_done) {
+    } else if (is_new && request.until_done) {
         lifecycle_log_event(
             lifecycle, LIFECYCLE_GUEST_DONE, &field,
             "cloud-init reported success; from now on the guest gets only its identity");
