@@ -230,7 +230,6 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
-	%D%/lifecycle/read-seed.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/started.c \
 	$(NULL)

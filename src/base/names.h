@@ -18,6 +18,7 @@
 #define SEED_SUFFIX ".iso"         /* the seed */
 #define SEED_OLD_SUFFIX ".iso.old" /* the previous one, while a medium is replaced */
 #define RESUMED_SUFFIX ".resumed"  /* the running guest was resumed */
+#define NEXT_BOOT_SUFFIX ".boot"   /* of the record, until the guest has started */
 
 /* Also there: the shim order, which tells the shim what to add. Its first line is the
  * word for the SMBIOS serial, or empty. */

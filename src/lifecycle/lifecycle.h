@@ -65,11 +65,6 @@ int autowire_refuse(const struct lifecycle *lifecycle, const struct request *req
  */
 void lifecycle_record_result(const struct lifecycle *lifecycle);
 
-/* Adds to an empty boot what the opened seed says of it (record_boot_add_seed()), without
- * root's rights if others could have changed the seed. */
-int lifecycle_read_seed(const struct storage *storage, int seed, struct record_boot *boot,
-                        struct failure **failure);
-
 /* --- the system's log ------------------------------------------------------------- */
 
 /* A field of a journal entry. Its value cannot be taken for another field. */

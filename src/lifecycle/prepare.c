@@ -11,6 +11,8 @@
  */
 #include "config.h"
 
+#include <time.h>
+
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "image/image.h"
@@ -18,6 +20,7 @@
 #include "store/delivery.h"
 #include "store/forbidden-paths.h"
 #include "store/pipeline.h"
+#include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 
@@ -91,16 +94,16 @@ wire_or_refuse(const struct start *start, const struct request *request,
         .imds_address = lifecycle->config->imds_address,
         .facts = facts,
     };
+    /* Whatever the configuration says about unwired domains, no guest gets another's seed
+     * or writes another's report. */
+    const bool may_start_unwired = lifecycle->config->warn_unwired &&
+                                   !facts->seed_of_another && !facts->report_of_another;
     cleanup_wiring struct wiring wiring = {0};
 
     label_read_disks(lifecycle->domain);
     if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
-    /* Whatever the configuration says about unwired domains, no guest gets another's seed
-     * or writes another's report. */
-    if (wiring.change_count > 0 && wiring.needed &&
-        (!lifecycle->config->warn_unwired || facts->seed_of_another ||
-         facts->report_of_another))
+    if (wiring.change_count > 0 && wiring.needed && !may_start_unwired)
         return autowire_refuse(lifecycle, request, facts, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starting without this wiring: %s", wiring.changes[i]);
@@ -149,6 +152,20 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     return 0;
 }
 
+/* Leaves the boot with this seed for the record, which the guest's start changes. */
+static void
+note_boot(const struct start *start, struct record_boot *boot)
+{
+    const struct lifecycle *lifecycle = start->lifecycle;
+    cleanup_failure struct failure *reason = NULL;
+
+    boot->time = record_time(time(NULL));
+    boot->name = xstrdup(lifecycle->domain->name);
+    boot->version = xstrdup(PACKAGE_VERSION);
+    if (record_write_next(start->rundir, lifecycle->domain->uuid, boot, &reason) < 0)
+        lifecycle_log_failure(lifecycle, "this boot will not be recorded", reason);
+}
+
 static int
 deliver(const struct start *start, const struct request *request, struct seed *seed,
         struct failure **failure)
@@ -164,12 +181,18 @@ deliver(const struct start *start, const struct request *request, struct seed *s
     };
     cleanup_failure struct failure *left_out = NULL;
     cleanup_failure struct failure *reason = NULL;
+    cleanup_record_boot struct record_boot boot = {0};
 
     if (delivery->make_report(&what, failure) < 0 ||
         withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
+    /* Without what publish() adds. */
+    if (!start->resumes)
+        record_boot_add_seed(&boot, delivery->storage, seed);
     delivery->publish(&what, seed, &left_out, &reason);
+    if (!start->resumes && !reason)
+        note_boot(start, &boot);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
     return refuse_or_log(start, delivery->resumed_without, &reason, failure);
@@ -238,17 +261,19 @@ prepare(const struct start *start, struct failure **no_rundir, struct failure **
     }
     if (!start->resumes)
         record_earlier_result(lifecycle);
-    if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0 ||
-        (!start->resumes && wire_or_refuse(start, &request, failure) < 0) ||
-        refuse_or_log(start, NULL, &forbidden, failure) < 0)
+    if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0)
+        return -1;
+    if (!start->resumes && wire_or_refuse(start, &request, failure) < 0)
+        return -1;
+    if (refuse_or_log(start, NULL, &forbidden, failure) < 0)
         return -1;
     /* The request has its own copies; large documents need not be in memory twice. */
     node = request_find(lifecycle->domain);
     if (node)
         xml_remove(node);
-    return seed_make(&seed, &request, failure) < 0
-               ? -1
-               : deliver(start, &request, &seed, failure);
+    if (seed_make(&seed, &request, failure) < 0)
+        return -1;
+    return deliver(start, &request, &seed, failure);
 }
 
 int

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt has started the guest with the seed that prepare made. The seed
- * is read back and recorded only now, so that the guest does not have to wait for that in
- * prepare, and a failed start does not change the record.
+ * How it works: libvirt has started the guest with the seed that prepare made. The boot
+ * is recorded only now, so that a failed start does not change the record.
  *
  * By now QEMU has opened its seed. virtlogd, which writes files as root, may have put
  * something else in the seed's place in between, for a device that the hook did not find.
@@ -28,6 +27,7 @@
 struct started {
     const struct lifecycle *lifecycle;
     const struct wire_facts *facts;
+    int rundir;
     bool resumed;
     int seed; /* opened; or -errno */
     const struct storage *storage;
@@ -65,15 +65,16 @@ record_this_boot(const struct started *started, const struct request *request,
     cleanup_record_boot struct record_boot boot = {0};
     cleanup_record struct record record = {0};
     cleanup_close int lock = -1;
+    int error;
 
-    if (lifecycle_read_seed(started->storage, started->seed, &boot, failure) < 0)
-        return -1;
+    error = record_take_next(started->rundir, lifecycle->domain->uuid, &boot);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_RECORD, error,
+                                 "could not read %s/%s" NEXT_BOOT_SUFFIX,
+                                 VIRT_SEED_RUNDIR, lifecycle->domain->uuid);
     lock = record_lock(lifecycle->root);
     if (record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
-    boot.time = record_time(time(NULL));
-    boot.name = xstrdup(lifecycle->domain->name);
-    boot.version = xstrdup(PACKAGE_VERSION);
     boot.identity_alone = request->until_done && record.done;
     record.cache_keep = request->cache || record.cache_keep;
     record_set_boot(&record, &boot);
@@ -110,8 +111,9 @@ record_start(const struct started *started, struct failure **failure)
     if (request_read(&request, started->lifecycle->domain, failure) < 0)
         return -1;
     log_made(started, &request);
-    return started->resumed ? record_resumed(started->lifecycle, failure)
-                            : record_this_boot(started, &request, failure);
+    if (started->resumed)
+        return record_resumed(started->lifecycle, failure);
+    return record_this_boot(started, &request, failure);
 }
 
 /* virtlogd renames a file before it makes another one, so the seed may be missing, too. A
@@ -139,8 +141,12 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
     const struct domain *domain = lifecycle->domain;
     cleanup_failure struct failure *reason = NULL;
     cleanup_wire_facts struct wire_facts facts = {0};
-    struct started started = {.lifecycle = lifecycle, .facts = &facts};
-    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
+    struct started started = {
+        .lifecycle = lifecycle,
+        .facts = &facts,
+        .rundir = rundir_open(lifecycle->root, &reason),
+    };
+    cleanup_close int rundir = started.rundir;
     cleanup_close int seed = -1;
 
     if (rundir >= 0) {

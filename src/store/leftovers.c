@@ -24,14 +24,14 @@
 static const struct {
     const char *path;
     bool lasting;
-    const char *suffixes[7]; /* ended by NULL */
+    const char *suffixes[8]; /* ended by NULL */
 } directories[] = {
     {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC, GONE_SUFFIX}},
     {DOMAIN_SECRETS, true, {""}},
     {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
+     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, NEXT_BOOT_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
     {VIRT_SEED_TRYDIR, false, {""}},
     {IMDS_TREE, false, {""}},

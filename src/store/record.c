@@ -305,6 +305,38 @@ record_write(int root, const char *uuid, const struct record *record,
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
+/* --- the next boot ------------------------------------------------------------------ */
+
+int
+record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
+                  struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
+    cleanup_json json_t *json = boot_to_json(boot);
+    cleanup_free char *text = json_text(json);
+    const int error = fs_replace_file(rundir, name, text, 0600, (gid_t)-1);
+
+    return error < 0 ? own_directory_fail("write", VIRT_SEED_RUNDIR, name, error, failure)
+                     : 0;
+}
+
+int
+record_take_next(int rundir, const char *uuid, struct record_boot *boot)
+{
+    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
+    cleanup_close int fd = fs_open_regular_beneath(rundir, name, NULL);
+    cleanup_buffer struct buffer text = {0};
+    cleanup_json json_t *json = NULL;
+    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
+
+    if (error < 0)
+        return error;
+    json = json_loadb(text.data, text.size, 0, NULL);
+    if (!take_boot(json, boot))
+        return -EINVAL;
+    return unlinkat(rundir, name, 0) < 0 ? -errno : 0;
+}
+
 /* Locks the directory itself. Other users may be able to lock it, too, and must not delay
  * a domain's start or end for long; changing a record takes milliseconds. */
 int

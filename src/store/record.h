@@ -106,6 +106,15 @@ int record_lock(int root);
 void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                           const struct seed *seed);
 
+/*
+ * The boot that prepare has made a seed for waits in the run-time directory until libvirt
+ * has started the guest: a failed start does not change the record. Release removes it.
+ * Taking it fills an empty boot, and returns 0 or -errno, -ENOENT if there is none.
+ */
+int record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
+                      struct failure **failure);
+int record_take_next(int rundir, const char *uuid, struct record_boot *boot);
+
 /* Moves the boot into the record as the last one; drops the previous boot's update,
  * result and end. */
 void record_set_boot(struct record *record, struct record_boot *boot);

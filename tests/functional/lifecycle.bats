@@ -31,7 +31,7 @@ refuses_start() {
 
 @test "prepare makes the seed with mode 0400" {
     lifecycle wired.xml prepare
-    [[ $(ls "$seeds") = "$uuid.iso" ]]
+    [[ $(ls "$seeds") = "$uuid.boot"$'\n'"$uuid.iso" ]]
     [[ $(stat -c %a "$seeds/$uuid.iso") = 400 ]]
     [[ $(stat -c %a "$seeds") = 711 ]]
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
@@ -711,7 +711,7 @@ shim_xml() {
 @test "prepare writes the shim order and the second name of the seed" {
     shim_xml
     lifecycle shim.xml prepare
-    [[ $(ls "$seeds") = "$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
+    [[ $(ls "$seeds") = "$uuid.boot"$'\n'"$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
     [[ $(<"$seeds/$uuid.shim") = $'ds=nocloud;dsmode=net\nreport' ]]
     [[ $(stat -c %a "$seeds/$uuid.shim") = 644 ]]
     [[ $seeds/$uuid.iso -ef $seeds/$uuid.libvirt-$uuid ]]
