@@ -232,11 +232,11 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
     const struct part *password = parts_find(&request->parts, PART_PASSWORD);
     const struct part *root_password = parts_find(&request->parts, PART_ROOT_PASSWORD);
-    enum initialization_choice renew = request->initialization
-                                           ? request->initialization->regenerate_ssh_keys
-                                           : INITIALIZATION_UNSAID;
+    enum initialization_choice renew = INITIALIZATION_UNSAID;
     cleanup_json json_t *config = json_object();
 
+    if (request->initialization)
+        renew = request->initialization->regenerate_ssh_keys;
     if (set_initialization(config, request, failure) < 0)
         return -1;
     /* A guest that is given keys has no others: everyone who has the image knows the

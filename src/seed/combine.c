@@ -271,8 +271,9 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         add_piece(&pieces, &part->data, NULL);
     cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);
-    return combine(buffer, &pieces, failure) < 0 ? failure_prefix(failure, "<user-data>")
-                                                 : 0;
+    if (combine(buffer, &pieces, failure) < 0)
+        return failure_prefix(failure, "<user-data>");
+    return 0;
 }
 
 int
@@ -302,7 +303,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
         add_text(&pieces, machine_id_script, NULL);
     if (request_wants_report(request))
         add_text(&pieces, reporter_script, NULL);
-    return combine(buffer, &pieces, failure) < 0
-               ? failure_prefix(failure, "<vendor-data>")
-               : 0;
+    if (combine(buffer, &pieces, failure) < 0)
+        return failure_prefix(failure, "<vendor-data>");
+    return 0;
 }

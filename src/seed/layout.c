@@ -143,8 +143,9 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     }
     if (yaml_is_empty(data, size))
         return xstrdup("nothing");
-    return network_config_check(data, size, failure) < 0 ? NULL
-                                                         : xstrdup("network-config");
+    if (network_config_check(data, size, failure) < 0)
+        return NULL;
+    return xstrdup("network-config");
 }
 
 char *
@@ -153,9 +154,9 @@ layout_instance_id(const struct layout_document *document, const char *data, siz
     cleanup_failure struct failure *ignored = NULL;
     cleanup_identity struct identity identity = {0};
 
-    return read_identity(document, data, size, &identity, &ignored) < 0
-               ? NULL
-               : steal(identity.instance_id);
+    if (read_identity(document, data, size, &identity, &ignored) < 0)
+        return NULL;
+    return steal(identity.instance_id);
 }
 
 char *

@@ -194,8 +194,9 @@ describe(const xmlNode *node, const char *type)
     const size_t length = strlen(DEVICE_USER_ALIAS);
     json_t *device;
 
-    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
-        strcmp(alias, SEED_DISK_ALIAS) == 0)
+    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0)
+        return NULL;
+    if (!alias[length] || strcmp(alias, SEED_DISK_ALIAS) == 0)
         return NULL;
     device = json_object();
     json_set_string(device, "type", type);

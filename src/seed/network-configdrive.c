@@ -189,7 +189,7 @@ write_nic(json_t *networks, const struct nic *nic, const char *link,
           struct failure **failure)
 {
     const bool has6 = nic_has_address(nic, AF_INET6);
-    json_t *network;
+    json_t *network = NULL;
     bool dns = true;
 
     if (nic->accept_ra == ACCEPT_RA_YES && has6 && !nic->dhcp6)
@@ -204,20 +204,21 @@ write_nic(json_t *networks, const struct nic *nic, const char *link,
                         failure);
     add_addresses(networks, nic, link, false, &dns);
     if (nic->dhcp4) {
-        network = add_network(networks, link, "ipv4_dhcp");
+        json_t *ipv4 = add_network(networks, link, "ipv4_dhcp");
+
         if (dns && !has6)
-            set_dns(network, nic);
+            set_dns(ipv4, nic);
         dns = dns && has6;
     }
     if (nic->dhcp6 && nic->accept_ra == ACCEPT_RA_NO)
         add_network(networks, link, "ipv6_dhcp");
     add_addresses(networks, nic, link, true, &dns);
-    if ((nic->dhcp6 && nic->accept_ra != ACCEPT_RA_NO) ||
-        (!nic->dhcp6 && nic->accept_ra == ACCEPT_RA_YES)) {
-        network = add_network(networks, link, nic->dhcp6 ? "ipv6_dhcp" : "ipv6_slaac");
-        if (dns)
-            set_dns(network, nic);
-    }
+    if (nic->dhcp6 && nic->accept_ra != ACCEPT_RA_NO)
+        network = add_network(networks, link, "ipv6_dhcp");
+    else if (!nic->dhcp6 && nic->accept_ra == ACCEPT_RA_YES)
+        network = add_network(networks, link, "ipv6_slaac");
+    if (network && dns)
+        set_dns(network, nic);
     return 0;
 }
 
@@ -320,26 +321,31 @@ check_upper_link(const json_t *links, const json_t *link, size_t index,
     const bool bond =
         strcmp(json_string_value(json_object_get(link, "type")), "bond") == 0;
     const json_t *below = json_object_get(link, bond ? "bond_links" : "vlan_link");
-    bool complete = bond ? json_array_size(below) > 0
-                         : is_link(links, below) && json_object_get(link, "vlan_id") &&
-                               json_object_get(link, "vlan_mac_address");
+    bool complete = true;
     size_t i;
     json_t *id;
 
+    if (bond)
+        complete = json_array_size(below) > 0;
+    else
+        complete = is_link(links, below) && json_object_get(link, "vlan_id") &&
+                   json_object_get(link, "vlan_mac_address");
     json_array_foreach((json_t *)below, i, id)
     {
         complete = complete && is_link(links, id);
     }
     if (complete)
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                bond ? "links[%zu] is a bond without a list 'bond_links' of links"
-                     : "links[%zu] is a VLAN without 'vlan_link', 'vlan_id' or "
-                       "'vlan_mac_address'",
-                index);
-    return failure_hint(failure, bond ? "write the ids of the links that it combines"
-                                      : "write all three; 'vlan_link' is the id of the "
-                                        "link below it");
+    if (bond)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "links[%zu] is a bond without a list 'bond_links' of links\n"
+                           "write the ids of the links that it combines",
+                           index);
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "links[%zu] is a VLAN without 'vlan_link', 'vlan_id' or "
+                       "'vlan_mac_address'\n"
+                       "write all three; 'vlan_link' is the id of the link below it",
+                       index);
 }
 
 static int
@@ -351,15 +357,18 @@ check_link(const json_t *links, const json_t *link, size_t index,
 
     if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0)
         return check_upper_link(links, link, index, failure);
-    if ((mac && !interface_mac_is_missing(domain, mac)) ||
-        (!mac && json_object_get(link, "name")))
-        return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                mac ? "links[%zu] has an ethernet_mac_address that no interface of the "
-                      "domain has"
-                    : "links[%zu] has neither an ethernet_mac_address nor a name",
-                index);
-    return failure_hint(failure, "correct it, or write from=\"interfaces\"");
+    if (mac && interface_mac_is_missing(domain, mac))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "links[%zu] has an ethernet_mac_address that no interface of "
+                           "the domain has\n"
+                           "correct it, or write from=\"interfaces\"",
+                           index);
+    if (!mac && !json_object_get(link, "name"))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "links[%zu] has neither an ethernet_mac_address nor a name\n"
+                           "correct it, or write from=\"interfaces\"",
+                           index);
+    return 0;
 }
 
 int

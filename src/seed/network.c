@@ -35,11 +35,13 @@ network_config_check(const char *data, size_t size, struct failure **failure)
     if (version->type == YAML_INTEGER &&
         (strcmp(version->text, "1") == 0 || strcmp(version->text, "2") == 0))
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                version->type == YAML_TEXT
-                    ? "has a version that is text, and cloud-init expects a number"
-                    : "has a version that is neither 1 nor 2");
-    return failure_hint(failure, "write 'version: 2', without quotes");
+    if (version->type == YAML_TEXT)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "has a version that is text, and cloud-init expects a number\n"
+                           "write 'version: 2', without quotes");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "has a version that is neither 1 nor 2\n"
+                       "write 'version: 2', without quotes");
 }
 
 static void

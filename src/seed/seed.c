@@ -73,17 +73,21 @@ check_password(const struct part *part, struct failure **failure)
 {
     cleanup_free char *word = part_word(part);
     cleanup_free char *printable = xstrdup(word);
+    const char *problem = NULL;
 
     utf8_replace_controls(printable);
-    if (*word && strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
-        !memchr(part->data.data, '\0', part->data.size))
+    if (!*word)
+        problem = "the password is empty";
+    else if (strcmp(printable, word) != 0 || strlen(word) > LIMIT_PASSWORD ||
+             memchr(part->data.data, '\0', part->data.size))
+        problem = "the password is not one line of at most 512 bytes of text";
+    if (!problem)
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "%s\n"
                        "put the password alone there, in UTF-8, without tabs and other "
                        "control characters",
-                       *word ? "the password is not one line of at most 512 bytes of text"
-                             : "the password is empty");
+                       problem);
 }
 
 static int
@@ -132,13 +136,13 @@ check_data(const struct request *request, const struct part *part,
     case PART_NETWORK_CONFIG:
         if (yaml_is_empty(data, size))
             return 0;
-        return request->datasource->has_network_data
-                   ? network_data_check(data, size, request->domain, failure)
-                   : network_config_check(data, size, failure);
+        if (request->datasource->has_network_data)
+            return network_data_check(data, size, request->domain, failure);
+        return network_config_check(data, size, failure);
     case PART_META_DATA:
-        return part->origin == PART_SECRET
-                   ? check_meta_data_value(&part->data, failure)
-                   : yaml_check(data, size, YAML_ONE_MAPPING, failure);
+        if (part->origin == PART_SECRET)
+            return check_meta_data_value(&part->data, failure);
+        return yaml_check(data, size, YAML_ONE_MAPPING, failure);
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:
@@ -147,9 +151,9 @@ check_data(const struct request *request, const struct part *part,
     case PART_VALUE:
         if (part_is_password(part))
             return check_password(part, failure);
-        return strcmp(part->element, "custom_script") == 0
-                   ? check_custom_script(data, size, windows, failure)
-                   : 0;
+        if (strcmp(part->element, "custom_script") == 0)
+            return check_custom_script(data, size, windows, failure);
+        break;
     case PART_SSH_HOST_KEYS:
         break;
     }
@@ -160,7 +164,8 @@ int
 seed_check_part(const struct request *request, const struct part *part,
                 struct failure **failure)
 {
-    const bool needs_data = part->kind == PART_VALUE || part_is_password(part);
+    const bool has_data =
+        part->data.size > 0 || part->kind == PART_VALUE || part_is_password(part);
     int result = 0;
 
     if (part->masked)
@@ -177,7 +182,7 @@ seed_check_part(const struct request *request, const struct part *part,
         if (result < 0)
             failure_prefix(failure, "key '%s'", entry->key);
     }
-    if (result == 0 && !part_is_whole_secret(part) && (part->data.size > 0 || needs_data))
+    if (result == 0 && has_data && !part_is_whole_secret(part))
         result = check_data(request, part, failure);
     return result == 0 ? 0 : part_fail(part, failure);
 }

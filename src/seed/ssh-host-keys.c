@@ -125,11 +125,12 @@ check_public(const struct part *part, const struct key_name *name, const char *t
     const char *certificate = strstr(text, "-cert-v01@openssh.com ");
     const char *end = text + strcspn(text, "\r\n");
     bool is_certificate = name->role == &roles[ROLE_CERTIFICATE];
+    bool is_as_named = blank && strncmp(text, algorithm, strlen(algorithm)) == 0 &&
+                       strncmp(blank, " AAAA", strlen(" AAAA")) == 0;
 
-    if (!blank || strncmp(text, algorithm, strlen(algorithm)) != 0 ||
-        strncmp(blank, " AAAA", strlen(" AAAA")) != 0 ||
-        (certificate && certificate < blank) != is_certificate ||
-        end[strspn(end, "\r\n")])
+    if (is_as_named)
+        is_as_named = (certificate && certificate < blank) == is_certificate;
+    if (!is_as_named || end[strspn(end, "\r\n")])
         return failure_set(
             failure, FAILURE_SSH_KEY,
             "is not an SSH %s of type %s\nuse a file that ssh-keygen wrote",
@@ -164,9 +165,9 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
         return failure_set(failure, FAILURE_SSH_KEY,
                            "is not text of at most %lu KiB\ngive what ssh-keygen writes",
                            LIMIT_SSH_KEY / KIB);
-    return name.role == &roles[ROLE_PRIVATE]
-               ? check_private(data->data, failure)
-               : check_public(part, &name, data->data, failure);
+    if (name.role == &roles[ROLE_PRIVATE])
+        return check_private(data->data, failure);
+    return check_public(part, &name, data->data, failure);
 }
 
 /* --- cloud-init's words ----------------------------------------------------------- */

@@ -124,6 +124,12 @@ user_data_mentions_mime(const char *data, size_t size)
     return false;
 }
 
+static bool
+is_header_character(char c)
+{
+    return c > ' ' && c < 0x7f && c != ':';
+}
+
 /* cloud-init parses other data, too, but then all of it is the body, and keeps its
  * kind. */
 static bool
@@ -135,12 +141,13 @@ is_mime(const char *data, size_t size)
         return false;
     /* To Python's email parser (feedparser.headerRE), the body begins at the first line
      * that is not a header; a line that begins with white space continues a header. */
-    while (length < size && data[length] > ' ' && data[length] < 0x7f &&
-           data[length] != ':')
+    while (length < size && is_header_character(data[length]))
         length++;
-    return (length < size &&
-            (data[length] == ':' || (length == 0 && (*data == ' ' || *data == '\t')))) ||
-           begins_with(data, size, "From ");
+    if (begins_with(data, size, "From "))
+        return true;
+    if (length == 0)
+        return size > 0 && strchr(": \t", *data) && *data;
+    return length < size && data[length] == ':';
 }
 
 /* cloudbase-init does not ignore case, and wants a blank after a word (userdatautils.py,
@@ -150,9 +157,9 @@ is_windows(const struct header *header, const char *data, size_t size)
 {
     const size_t length = strlen(header->text);
 
-    return header->kind == USER_DATA_WINDOWS_SCRIPT && size > length &&
-           memcmp(data, header->text, length) == 0 &&
-           (data[length - 1] == '>' || isspace((unsigned char)data[length]));
+    if (size <= length || memcmp(data, header->text, length) != 0)
+        return false;
+    return data[length - 1] == '>' || isspace((unsigned char)data[length]);
 }
 
 static size_t
@@ -175,10 +182,13 @@ find_header(const char *data, size_t size, size_t *space)
     data += *space;
     size -= *space;
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-        if (headers[i].kind == USER_DATA_WINDOWS_SCRIPT
-                ? is_windows(&headers[i], data, size)
-                : begins_with(data, size, headers[i].text))
-            return &headers[i];
+        const struct header *header = &headers[i];
+        const bool windows = header->kind == USER_DATA_WINDOWS_SCRIPT;
+
+        if (windows && is_windows(header, data, size))
+            return header;
+        if (!windows && begins_with(data, size, header->text))
+            return header;
     }
     return NULL;
 }
@@ -227,8 +237,9 @@ user_data_is_empty(const char *data, size_t size)
     size_t space;
     const struct header *header = find_header(data, size, &space);
 
-    return space == size || (header && header->kind == USER_DATA_CLOUD_CONFIG &&
-                             yaml_is_empty(data, size));
+    if (space == size)
+        return true;
+    return header && header->kind == USER_DATA_CLOUD_CONFIG && yaml_is_empty(data, size);
 }
 
 const char *
@@ -252,10 +263,11 @@ check_template(const char *data, size_t size, struct failure **failure)
     size_t space;
     const struct header *header = find_header(line, rest, &space);
 
-    if (space == rest || line[space] == '{' ||
-        (header &&
-         (header->kind == USER_DATA_CLOUD_CONFIG || header->kind == USER_DATA_SCRIPT ||
-          header->kind == USER_DATA_BOOTHOOK)))
+    if (space == rest || line[space] == '{')
+        return 0;
+    if (header &&
+        (header->kind == USER_DATA_CLOUD_CONFIG || header->kind == USER_DATA_SCRIPT ||
+         header->kind == USER_DATA_BOOTHOOK))
         return 0;
     return failure_set(failure, FAILURE_USER_DATA,
                        "is a template without a header of its own, and would be "
@@ -266,8 +278,46 @@ check_template(const char *data, size_t size, struct failure **failure)
 static bool
 is_text_or_nothing(const struct yaml_node *node)
 {
-    return !node || (node->kind == YAML_SCALAR &&
-                     (node->type == YAML_TEXT || node->type == YAML_NULL));
+    if (!node)
+        return true;
+    if (node->kind != YAML_SCALAR)
+        return false;
+    return node->type == YAML_TEXT || node->type == YAML_NULL;
+}
+
+/* The part before the '/' decides who handles the item; without a type, cloud-init looks at
+ * the content. */
+static bool
+is_mime_type(const struct yaml_node *type)
+{
+    if (!is_text_or_nothing(type))
+        return false;
+    if (!type || type->type == YAML_NULL || type->length == 0)
+        return true;
+    return strchr(type->text, '/');
+}
+
+static bool
+is_content(const struct yaml_node *content)
+{
+    if (!content)
+        return true;
+    if (content->kind != YAML_SCALAR)
+        return false;
+    return content->type == YAML_TEXT || content->type == YAML_BINARY;
+}
+
+/* Any key but these two becomes a header of the item's part. */
+static bool
+is_header_text(const struct yaml_item *header)
+{
+    const char *key = header->key->text;
+
+    if (header->key->type != YAML_TEXT)
+        return false;
+    if (strcasecmp(key, "launch-index") == 0 || strcasecmp(key, "filename") == 0)
+        return true;
+    return is_text_or_nothing(header->value);
 }
 
 /* cloud-init takes each mapping apart without looking at its types, and stops its whole
@@ -287,14 +337,11 @@ check_archive(const char *data, size_t size, struct failure **failure)
 
         if (item->value->kind != YAML_MAPPING)
             continue;
-        if (!is_text_or_nothing(type) ||
-            (type && type->length > 0 && type->type == YAML_TEXT &&
-             !strchr(type->text, '/')))
+        if (!is_mime_type(type))
             return yaml_fail(type->line, FAILURE_YAML,
                              "the type of an archive's item is not a MIME type", hint,
                              failure);
-        if (content && (content->kind != YAML_SCALAR ||
-                        (content->type != YAML_TEXT && content->type != YAML_BINARY)))
+        if (!is_content(content))
             return yaml_fail(content->line, FAILURE_YAML,
                              "the content of an archive's item is not text", hint,
                              failure);
@@ -302,11 +349,10 @@ check_archive(const char *data, size_t size, struct failure **failure)
              header = header->next) {
             if (header->key->type == YAML_MERGE)
                 continue;
-            if (header->key->type != YAML_TEXT ||
-                (header->value != type && header->value != content &&
-                 strcasecmp(header->key->text, "launch-index") != 0 &&
-                 strcasecmp(header->key->text, "filename") != 0 &&
-                 !is_text_or_nothing(header->value)))
+            if (header->key->type == YAML_TEXT &&
+                (header->value == type || header->value == content))
+                continue;
+            if (!is_header_text(header))
                 return yaml_fail(header->key->line, FAILURE_YAML,
                                  "a header of an archive's item is not text",
                                  "put it in quotes", failure);
@@ -419,6 +465,7 @@ user_data_check(const char *data, size_t size, bool windows, struct failure **fa
         return check_plain(data, size, windows, failure);
     if (user_data_unpack(&content, data, size, failure) < 0)
         return -1;
-    return content.size == 0 ? 0
-                             : check_plain(content.data, content.size, windows, failure);
+    if (content.size == 0)
+        return 0;
+    return check_plain(content.data, content.size, windows, failure);
 }

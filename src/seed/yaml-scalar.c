@@ -118,6 +118,17 @@ read_integer(struct yaml_node *node, const char **problem)
     return true;
 }
 
+/* Return: the length of "e+3"; 0 of "e3", which is none. */
+static size_t
+count_exponent(const char *text)
+{
+    if (*text != 'e' && *text != 'E')
+        return 0;
+    if ((text[1] != '-' && text[1] != '+') || !text[2])
+        return 0;
+    return 2 + strspn(text + 2, DIGITS);
+}
+
 /* "1.5", ".5" but not "+.5", "1.5e+3" but not "1.5e3", "190:20:30.15". */
 static bool
 is_decimal_float(const char *text)
@@ -126,14 +137,14 @@ is_decimal_float(const char *text)
     const size_t whole = count_decimal(at);
     const size_t sixties = whole > 0 ? count_sixties(at + whole) : 0;
 
-    if (at[whole + sixties] != '.' ||
-        (whole == 0 && (at > text || count_decimal(at + 1) == 0)))
+    if (at[whole + sixties] != '.')
+        return false;
+    if (whole == 0 && (at > text || count_decimal(at + 1) == 0))
         return false;
     at += whole + sixties + 1;
     at += strspn(at, DIGITS "_");
-    if (sixties == 0 && (*at == 'e' || *at == 'E') && (at[1] == '-' || at[1] == '+') &&
-        at[2])
-        at += 2 + strspn(at + 2, DIGITS);
+    if (sixties == 0)
+        at += count_exponent(at);
     return !*at;
 }
 
@@ -197,8 +208,9 @@ read_timestamp(struct yaml_node *node, const char **problem)
         rest = strptime(rest + strspn(rest, "Tt \t"), "%H:%M:%S", &written);
     real = written;
     timegm(&real);
-    if (!rest || written.tm_year == -1900 || written.tm_sec != real.tm_sec ||
-        written.tm_mday != real.tm_mday)
+    if (!rest || written.tm_year == -1900)
+        *problem = "a date or time does not exist";
+    else if (written.tm_sec != real.tm_sec || written.tm_mday != real.tm_mday)
         *problem = "a date or time does not exist";
     return true;
 }
@@ -230,7 +242,7 @@ resolve_plain(struct yaml_node *node, bool is_key)
     const char *text = node->text;
     const char *problem = NULL;
 
-    if (isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.') {
+    if (*text && strchr(DIGITS "-+.", *text)) {
         if (!read_integer(node, &problem) && !read_float(node))
             read_timestamp(node, &problem);
     } else if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
@@ -256,8 +268,10 @@ yaml_resolve(struct yaml_node *node, const char *tag, bool plain, bool is_key)
 {
     cleanup_buffer struct buffer bytes = {0};
 
+    if (!tag && node->kind == YAML_SCALAR && plain)
+        return resolve_plain(node, is_key);
     if (!tag)
-        return node->kind == YAML_SCALAR && plain ? resolve_plain(node, is_key) : NULL;
+        return NULL;
     if (node->kind != YAML_SCALAR)
         return "a list or mapping has a tag ('!…')";
     if (strcmp(tag, TAG_TEXT) == 0)

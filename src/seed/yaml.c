@@ -149,10 +149,10 @@ count(struct reader *reader, int line, size_t nodes, size_t bytes,
 static int
 check_depth(const struct reader *reader, int line, int height, struct failure **failure)
 {
-    return reader->depth + height <= LIMIT_YAML_DEPTH
-               ? 0
-               : yaml_fail(line, FAILURE_LIMIT, "nested deeper than 64 levels",
-                           "write it flatter", failure);
+    if (reader->depth + height <= LIMIT_YAML_DEPTH)
+        return 0;
+    return yaml_fail(line, FAILURE_LIMIT, "nested deeper than 64 levels",
+                     "write it flatter", failure);
 }
 
 static struct anchor *
@@ -226,9 +226,8 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
 
     *item = (struct yaml_item){0};
     if (kind == YAML_MAPPING) {
-        item->key = event->type == YAML_SCALAR_EVENT || event->type == YAML_ALIAS_EVENT
-                        ? read_node(reader, event, true, failure)
-                        : NULL;
+        if (event->type == YAML_SCALAR_EVENT || event->type == YAML_ALIAS_EVENT)
+            item->key = read_node(reader, event, true, failure);
         if (!*failure && (!item->key || item->key->kind != YAML_SCALAR))
             yaml_fail(line_of(event), FAILURE_YAML, "a list or mapping is used as a key",
                       "write the key as plain text", failure);
@@ -268,13 +267,14 @@ check_key(enum key_group *group, const struct yaml_node *key, struct failure **f
 {
     const enum key_group own = key_groups[key->type];
 
-    if (own == KEYS_OTHER || (own != KEYS_NONE && *group != KEYS_NONE && *group != own))
+    if (own == KEYS_NONE)
+        return 0;
+    if (own == KEYS_OTHER || (*group != KEYS_NONE && *group != own))
         return yaml_fail(
             key->line, FAILURE_YAML,
             "keys of different types, such as text and a number, in one mapping",
             "put keys such as 'on', 'no', '1' or a date in quotes", failure);
-    if (own != KEYS_NONE)
-        *group = own;
+    *group = own;
     return 0;
 }
 
@@ -303,8 +303,9 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
         if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
             break;
         item = read_item(reader, &event, node->kind, failure);
-        if (!item ||
-            (reader->sort_keys && item->key && check_key(&keys, item->key, failure) < 0))
+        if (!item)
+            return -1;
+        if (reader->sort_keys && item->key && check_key(&keys, item->key, failure) < 0)
             return -1;
         if (item->value->height >= node->height)
             node->height = item->value->height + 1;
@@ -395,6 +396,21 @@ begins_value(const yaml_event_t *event)
 }
 
 static int
+check_shape(const struct yaml_node *value, enum yaml_shape shape,
+            struct failure **failure)
+{
+    const bool is_mapping = value->kind == YAML_MAPPING;
+
+    if (!is_mapping && (shape == YAML_ONE_MAPPING || shape == YAML_CLOUD_CONFIG))
+        return yaml_fail(value->line, FAILURE_YAML, "not a mapping of keys and values",
+                         "write 'key: value' lines", failure);
+    if (shape == YAML_ONE_SEQUENCE && value->kind != YAML_SEQUENCE)
+        return yaml_fail(value->line, FAILURE_YAML, "not a list",
+                         "write a list of '- …' items", failure);
+    return 0;
+}
+
+static int
 read_documents(struct reader *reader, enum yaml_shape shape, struct failure **failure)
 {
     struct yaml *yaml = reader->yaml;
@@ -425,14 +441,8 @@ read_documents(struct reader *reader, enum yaml_shape shape, struct failure **fa
         item = read_item(reader, &event, YAML_SEQUENCE, failure);
         if (!item)
             return -1;
-        if (!is_empty && (shape == YAML_ONE_MAPPING || shape == YAML_CLOUD_CONFIG) &&
-            item->value->kind != YAML_MAPPING)
-            return yaml_fail(item->value->line, FAILURE_YAML,
-                             "not a mapping of keys and values",
-                             "write 'key: value' lines", failure);
-        if (!is_empty && shape == YAML_ONE_SEQUENCE && item->value->kind != YAML_SEQUENCE)
-            return yaml_fail(item->value->line, FAILURE_YAML, "not a list",
-                             "write a list of '- …' items", failure);
+        if (!is_empty && check_shape(item->value, shape, failure) < 0)
+            return -1;
         if (next_event(reader, &event, failure) < 0)
             return -1;
         if (!is_empty && shape != YAML_STREAM)
