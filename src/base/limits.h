@@ -7,7 +7,6 @@
 
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
-#define GIB (1024UL * MIB)
 
 /* A limit that is a plain number, as text for a message. */
 #define DECIMAL(limit) DECIMAL_TEXT(limit)
@@ -164,10 +163,6 @@
 #define LIMIT_QEMU_IMG_MEMORY (2048 * MIB)
 #define LIMIT_QEMU_IMG_SECONDS 60
 #define LIMIT_NVRAM (64 * MIB)
-/* virt-diff, which runs a virtual machine of its own. */
-#define LIMIT_VIRT_DIFF_OUTPUT (16 * MIB)
-#define LIMIT_VIRT_DIFF_MEMORY (16 * GIB)
-#define LIMIT_VIRT_DIFF_SECONDS 1800
 /* So long a guest may take to shut down before its files are looked at. */
 #define LIMIT_SHUTDOWN_SECONDS 90
 

@@ -149,12 +149,12 @@ milliseconds_until(int64_t end)
 
 /* setpriv keeps capabilities until it starts a program, so env looks for the child's. */
 static int
-run_as_other(const struct child *child, struct buffer *output)
+run_as_nobody(const struct child *child, struct buffer *output)
 {
     const char *search = getenv("PATH");
     cleanup_free char *path = xasprintf("PATH=%s", search ? search : "/usr/bin:/bin");
-    cleanup_free char *user = xasprintf("--reuid=%u", child->uid ? child->uid : NOBODY);
-    cleanup_free char *group = xasprintf("--regid=%u", child->gid ? child->gid : NOBODY);
+    cleanup_free char *user = xasprintf("--reuid=%u", NOBODY);
+    cleanup_free char *group = xasprintf("--regid=%u", NOBODY);
     char *const prefix[] = {(char *)"setpriv",
                             user,
                             group,
@@ -214,15 +214,11 @@ read_output(const struct child *child, int fd, int64_t end, struct buffer *buffe
     size_t room = child->output;
 
     for (;;) {
-        struct pollfd ready[] = {
-            {.fd = fd, .events = POLLIN},
-            {.fd = child->interrupt > 0 ? child->interrupt : -1, .events = POLLIN},
-        };
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
         char block[4096];
         ssize_t size;
 
-        if (poll(ready, ARRAY_SIZE(ready), milliseconds_until(end)) <= 0 ||
-            ready[1].revents != 0)
+        if (poll(&ready, 1, milliseconds_until(end)) <= 0)
             return false;
         size = read(fd, block, sizeof(block));
         if (size <= 0)
@@ -246,7 +242,7 @@ child_run(const struct child *child, struct buffer *output)
     pid_t pid;
 
     if (child->unprivileged && geteuid() == 0)
-        return run_as_other(child, output);
+        return run_as_nobody(child, output);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];

@@ -56,13 +56,10 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
-    int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
-    /* Root runs it as another user (setpriv), without privileges and with $PATH and
+    /* Root runs it as nobody (setpriv), without privileges and with $PATH and
      * `environment` alone, because others wrote what it reads. */
     bool unprivileged;
-    uid_t uid; /* that user and group; 0: NOBODY */
-    gid_t gid;
 };
 
 /* What child_run() returns besides an exit status. */

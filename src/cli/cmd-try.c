@@ -48,7 +48,6 @@
 struct options {
     struct waiting_options waiting;
     bool network;
-    bool files;
 };
 
 struct trial {
@@ -275,45 +274,19 @@ wake(int timer, void *data)
     (void)data;
 }
 
-/* Waits at most so many seconds, or, if there are none, as long as it takes. A connection
- * whose events are not handled is closed by libvirt's daemon, which ends the rehearsal. */
+/* A connection whose events are not handled is closed by libvirt's daemon, which ends the
+ * rehearsal. */
 static void
-wait_until(const struct trial *trial, bool (*is_over)(const struct trial *trial),
-           int seconds)
+wait_for_start(const struct trial *trial)
 {
-    const int64_t end = clock_milliseconds() + seconds * 1000L;
     int timer = virEventAddTimeout(WAKE_MILLISECONDS, wake, NULL, NULL);
 
-    while (!is_over(trial) && (seconds == 0 || clock_milliseconds() < end) &&
-           virEventRunDefaultImpl() == 0)
+    while (!trial->started && virEventRunDefaultImpl() == 0)
         continue;
     virEventRemoveTimeout(timer);
 }
 
 /* --- from its start to its end ---------------------------------------------------- */
-
-/* A signal ends the waiting for that, too. */
-static bool
-has_ended(const struct trial *trial)
-{
-    return trial->waiting.signal != 0 || virDomainIsActive(trial->domain) != 1;
-}
-
-/* So that its files are on the disks. One that does not shut down is ended: its journal
- * has them. */
-static void
-shut_down(const struct trial *trial)
-{
-    virDomainShutdown(trial->domain);
-    wait_until(trial, has_ended, LIMIT_SHUTDOWN_SECONDS);
-    virDomainDestroy(trial->domain);
-}
-
-static bool
-has_started(const struct trial *trial)
-{
-    return trial->started;
-}
 
 /* libvirt has no call that starts a domain and returns at once. */
 static void *
@@ -344,7 +317,7 @@ start(struct trial *trial, struct failure **failure)
     if (error != 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a thread");
-    wait_until(trial, has_started, 0);
+    wait_for_start(trial);
     pthread_join(thread, NULL);
     rehearsal_files_end_start(&trial->rehearsal);
     *failure = steal(trial->start_failure);
@@ -357,19 +330,7 @@ start(struct trial *trial, struct failure **failure)
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = rehearsal_files_read_console(&trial->rehearsal);
-    if (trial->options->files && trial->waiting.signal == 0)
-        shut_down(trial);
-    if (!trial->options->files || trial->waiting.signal != 0)
-        return 0;
-    if (virDomainIsActive(trial->definition.libvirt) == 1)
-        return failure_set(
-            failure, FAILURE_DOMAIN,
-            "domain '%s' was started meanwhile and writes to its disks, so "
-            "--files cannot compare them\n"
-            "shut it down, and try again",
-            trial->definition.domain.name);
-    return rehearsal_files_compare(&trial->rehearsal, waited->row, trial->signals,
-                                   failure);
+    return 0;
 }
 
 static int
@@ -396,7 +357,6 @@ rehearse(struct trial *trial, struct failure **failure)
     trial->connection = libvirt_connect(context->uri, false, failure);
     if (!trial->connection ||
         rehearsal_files_open(rehearsal, context->root, failure) < 0 ||
-        (options->files && rehearsal_files_can_compare(rehearsal, failure) < 0) ||
         (!options->network && listen_for_interfaces(trial, failure) < 0))
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
@@ -475,8 +435,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "network", NULL, network,
            "connect the guest to the domain's networks; without it, to none"),
-    OPTION(0, "files", NULL, files,
-           "list the files below /etc that the guest has changed"),
     WAITING_ROWS,
     OPTION_END,
 };

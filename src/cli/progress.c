@@ -312,17 +312,6 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
 }
 
 void
-progress_file(const struct progress_row *row, const char *change, const char *path)
-{
-    if (row->progress->style == PROGRESS_JSON)
-        print_object(
-            row, "file",
-            json_pack("{s:s, s:o}", "change", change, "path", json_outside_string(path)));
-    else
-        print_outside_line(stdout, "%s %s", change, path);
-}
-
-void
 progress_tick(struct progress *progress)
 {
     redraw(progress, NULL, NULL);

@@ -72,9 +72,6 @@ void progress_wait_for(struct progress_row *row, const char *what);
 void progress_finish(struct progress_row *row, const char *outcome, int status,
                      const struct guest_report *report, const struct failure *failure);
 
-/* Shows a file that the guest has changed, by name, whose text is from outside. */
-void progress_file(const struct progress_row *row, const char *change, const char *path);
-
 /* A second has passed. */
 void progress_tick(struct progress *progress);
 

@@ -75,17 +75,17 @@ rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **fai
 
 /* --- making them -------------------------------------------------------------------- */
 
-/* Runs qemu-img's command on the overlay: to create it, with the size, or, once a guest had
- * it, as QEMU's user. It does not open the disk. */
+/* Does not open the disk. */
 static int
-run_qemu_img(const struct rehearsal *rehearsal, const char *command,
-             const struct rehearsal_disk *disk, char *size, struct failure **failure)
+run_qemu_img(const struct rehearsal *rehearsal, const struct rehearsal_disk *disk,
+             struct failure **failure)
 {
     cleanup_buffer struct buffer output = {0};
+    cleanup_free char *size = xasprintf("%llu", disk->size);
     cleanup_free char *path =
         xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, rehearsal->directory_name, disk->name);
     char *const words[] = {(char *)"qemu-img",
-                           (char *)command,
+                           (char *)"create",
                            (char *)"-q",
                            (char *)"-u",
                            (char *)"-f",
@@ -103,9 +103,6 @@ run_qemu_img(const struct rehearsal *rehearsal, const char *command,
         .output = LIMIT_QEMU_IMG_OUTPUT,
         .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = LIMIT_QEMU_IMG_SECONDS,
-        .unprivileged = !size && rehearsal->qemu.uid != 0,
-        .uid = rehearsal->qemu.uid,
-        .gid = rehearsal->qemu.gid,
     };
     int status = child_run(&child, &output);
 
@@ -125,7 +122,6 @@ static int
 make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
              struct failure **failure)
 {
-    cleanup_free char *size = xasprintf("%llu", disk->size);
     cleanup_close int base = fs_open_in_root(rehearsal->root, disk->path);
     struct stat status;
 
@@ -137,7 +133,7 @@ make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
     disk->gid = status.st_gid;
     disk->device = status.st_dev;
     disk->inode = status.st_ino;
-    if (run_qemu_img(rehearsal, "create", disk, size, failure) < 0)
+    if (run_qemu_img(rehearsal, disk, failure) < 0)
         return -1;
     /* What the guest writes is nobody else's, as on its own disk. */
     if (fchmodat(rehearsal->directory, disk->name, 0600, 0) < 0 ||
@@ -272,121 +268,6 @@ rehearsal_files_read_console(const struct rehearsal *rehearsal)
     if (text)
         memmove(text, text + length, strlen(text + length) + 1);
     return text;
-}
-
-static int
-run_virt_diff(const struct rehearsal *rehearsal, char *const *words, int signals,
-              struct buffer *output)
-{
-    /* Otherwise, libguestfs would ask libvirt for a machine of its own. */
-    char *const environment[] = {(char *)"LIBGUESTFS_BACKEND=direct", NULL};
-    const struct child child = {
-        .words = words,
-        .environment = environment,
-        .documents = (const int[]){-1},
-        .output = LIMIT_VIRT_DIFF_OUTPUT,
-        .memory = LIMIT_VIRT_DIFF_MEMORY,
-        .seconds = LIMIT_VIRT_DIFF_SECONDS,
-        .interrupt = signals,
-        .silent = true,
-        .unprivileged = rehearsal->qemu.uid != 0,
-        .uid = rehearsal->qemu.uid,
-        .gid = rehearsal->qemu.gid,
-    };
-
-    return child_run(&child, output);
-}
-
-int
-rehearsal_files_can_compare(const struct rehearsal *rehearsal, struct failure **failure)
-{
-    char *const words[] = {(char *)"virt-diff", (char *)"--version", NULL};
-    cleanup_buffer struct buffer output = {0};
-
-    if (run_virt_diff(rehearsal, words, 0, &output) == 0)
-        return 0;
-    return failure_set(failure, FAILURE_SYSTEM,
-                       "--files needs virt-diff of libguestfs\n"
-                       "install it: apt install guestfs-tools");
-}
-
-/*
- * Makes the overlay safe to read: whoever took over QEMU could have written that it is one
- * over another domain's disk, or that its data is there.
- */
-static int
-restore_overlay(const struct rehearsal *rehearsal, const struct rehearsal_disk *disk,
-                struct failure **failure)
-{
-    /* The low byte of qcow2's incompatible features (docs/interop/qcow2.txt of QEMU). */
-    enum {
-        FEATURES_AT = 79,
-        EXTERNAL_DATA = 1 << 2
-    };
-    cleanup_close int fd =
-        fs_open_regular_beneath(rehearsal->directory, disk->name, NULL);
-    unsigned char features = 0;
-
-    /* libvirt may have given it to root. */
-    if (fd < 0 || pread(fd, &features, 1, FEATURES_AT) != 1 ||
-        fchown(fd, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
-        return fail_file(rehearsal, "read", disk->name, fd < 0 ? fd : errno, failure);
-    if (features & EXTERNAL_DATA)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "the overlay over '%s' is not as it was made: its data is in "
-                           "another file\n"
-                           "the guest may have taken over its QEMU",
-                           disk->path);
-    return run_qemu_img(rehearsal, "rebase", disk, NULL, failure);
-}
-
-int
-rehearsal_files_compare(const struct rehearsal *rehearsal, const struct progress_row *row,
-                        int signals, struct failure **failure)
-{
-    static const struct {
-        char mark;
-        const char *word;
-    } marks[] = {{'+', "added"}, {'-', "removed"}, {'=', "changed"}};
-    cleanup_buffer struct buffer output = {0};
-    char **words = NULL;
-    size_t count = 0;
-    char *rest;
-    int status;
-
-    for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        if (restore_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
-            return -1;
-    }
-    texts_add(&words, &count, xstrdup("virt-diff"));
-    for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        const struct rehearsal_disk *disk = &rehearsal->disks[i];
-
-        texts_add(&words, &count, xasprintf("--format=%s", disk->format));
-        texts_add(&words, &count, xstrdup("-a"));
-        texts_add(&words, &count, xstrdup(disk->path));
-        texts_add(&words, &count, xstrdup("--format=qcow2"));
-        texts_add(&words, &count, xstrdup("-A"));
-        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->path, disk->name));
-    }
-    texts_add(&words, &count, NULL);
-    status = run_virt_diff(rehearsal, words, signals, &output);
-    texts_free(words, count);
-    rest = output.data;
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        const char *path = strstr(line, " /etc/");
-
-        /* "= - 0644   61 /etc/hosts" */
-        for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
-            if (line[0] == marks[i].mark && strncmp(line + 1, " - ", 3) == 0)
-                progress_file(row, marks[i].word, path + 1);
-        }
-    }
-    return status == 0 ? 0
-                       : failure_set(failure, FAILURE_SYSTEM,
-                                     "virt-diff could not compare the disks\n"
-                                     "find out why, as the user that QEMU runs as: "
-                                     "libguestfs-test-tool");
 }
 
 void

@@ -22,7 +22,6 @@
 
 #include "base/failure.h"
 #include "base/text.h"
-#include "cli/progress.h"
 #include "domain/domain.h"
 #include "store/storage.h"
 
@@ -105,19 +104,6 @@ void rehearsal_files_end_start(struct rehearsal *rehearsal);
 /* Return: the last lines that the guest has printed, owned by the caller (free), or
  * NULL. */
 char *rehearsal_files_read_console(const struct rehearsal *rehearsal);
-
-/* Fails if there is no virt-diff. */
-int rehearsal_files_can_compare(const struct rehearsal *rehearsal,
-                                struct failure **failure);
-
-/*
- * Shows the files below /etc that are new, gone, or not the same, by name, since their
- * content may be secret. The rehearsal must have ended. `signals` is process_catch_signals()'s:
- * one of them ends the comparison.
- */
-int rehearsal_files_compare(const struct rehearsal *rehearsal,
-                            const struct progress_row *row, int signals,
-                            struct failure **failure);
 
 /* Gives the domain's disks back to their owners, which libvirt does not do for the image
  * under an overlay. If the domain has started meanwhile, it warns instead: they are
