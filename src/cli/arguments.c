@@ -156,7 +156,7 @@ take_option(const struct option_row *row, const struct command *command,
     struct option_values *values;
 
     /* A command that has options of its own must give the size of its struct options. */
-    assert(row->kind > OPTION_LIST || !command || target == context ||
+    assert(row->kind > OPTION_LIST || target == context ||
            row->offset < command->options_size);
     switch (row->kind) {
     case OPTION_FLAG:
@@ -268,7 +268,7 @@ arguments_read(struct context *context, const struct command *command, void *opt
     context->operand_count = (size_t)(argc - optind);
     if (!command)
         return 0;
-    return check_global_options(context, command, failure) < 0
-               ? -1
-               : check_operands(context, command, failure);
+    if (check_global_options(context, command, failure) < 0)
+        return -1;
+    return check_operands(context, command, failure);
 }

@@ -50,6 +50,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_definition struct definition source = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
+    bool is_regular;
     int result;
 
     if (definition_load_seed(&seed, &request, &source, context, false, NULL, failure) < 0)
@@ -63,15 +64,17 @@ run(const struct context *context, const void *data, struct failure **failure)
             source.domain.name);
     if (!to_stdout && output_open(&output, path, failure) < 0)
         return -1;
-    if (!to_stdout && !output.stream && !options->force &&
+    is_regular = !to_stdout && !output.stream;
+    if (is_regular && !options->force &&
         faccessat(output.directory, output.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return failure_set(failure, FAILURE_SYSTEM,
                            "'%s' exists already\n"
                            "give another name with --output, or --force to replace it",
                            path);
-    result = to_stdout || output.stream
-                 ? stream(&seed, path, failure)
-                 : image_publish(output.directory, output.name, NULL, &seed, failure);
+    if (is_regular)
+        result = image_publish(output.directory, output.name, NULL, &seed, failure);
+    else
+        result = stream(&seed, path, failure);
     if (result < 0)
         return -1;
     if (!context->quiet && !to_stdout)

@@ -54,12 +54,11 @@ print_text(const char *origin, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
         const char *kind = finding->error ? "error" : "warning";
-        cleanup_free char *place = finding->line > 0
-                                       ? xasprintf("%s:%d", origin, finding->line)
-                                       : xstrdup(origin);
 
-        print_outside_line(stdout, "%s: %s: %s [%s]", place, kind, finding->message,
-                           finding->id);
+        print_outside_string(stdout, origin);
+        if (finding->line > 0)
+            printf(":%d", finding->line);
+        print_outside_line(stdout, ": %s: %s [%s]", kind, finding->message, finding->id);
         if (finding->hint)
             print_outside_line(stdout, "  hint: %s", finding->hint);
     }
@@ -89,8 +88,9 @@ run_one(const struct context *context, const void *data, struct failure **failur
         print_outside_line(stdout, "domain '%s': no problems found",
                            definition.domain.name);
     *options->is_missing |= findings.schema == SCHEMA_MISSING;
-    return findings.errors > 0 || (options->strict && findings.count > 0) ? STATUS_FAILURE
-                                                                          : STATUS_OK;
+    if (findings.errors > 0 || (options->strict && findings.count > 0))
+        return STATUS_FAILURE;
+    return STATUS_OK;
 }
 
 /* The same for every domain that asks for a seed. */
@@ -121,15 +121,17 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct options own = *(const struct options *)data;
     const struct options *options = &own;
     cleanup_buffer struct buffer schema = {0};
+    const char *mistake = "no domain or file was named";
     bool is_missing = false;
     int status;
 
+    if (options->all)
+        mistake = "--all and names cannot be combined";
     if (options->all == (context->operand_count > 0))
         return failure_set(
             failure, FAILURE_USAGE,
             "%s\nname domains or files, or give --all for all domains that ask for cloud-init",
-            options->all ? "--all and names cannot be combined"
-                         : "no domain or file was named");
+            mistake);
     if (options->schema && options->no_schema)
         return failure_set(failure, FAILURE_USAGE,
                            "--schema and --no-schema cannot be combined\nchoose one");
@@ -140,8 +142,10 @@ run(const struct context *context, const void *data, struct failure **failure)
         return -1;
     own.schema_content = options->schema ? &schema : NULL;
     own.is_missing = &is_missing;
-    status = options->all ? run_all(context, options, failure)
-                          : definition_each(context, options, run_one, failure);
+    if (options->all)
+        status = run_all(context, options, failure);
+    else
+        status = definition_each(context, options, run_one, failure);
     if (status < 0)
         return -1;
     if (is_missing && options->schema)

@@ -35,9 +35,19 @@ struct line {
     const struct option_row *pending; /* the option whose value is completed, or NULL */
     size_t operand_count;             /* of the command */
     bool only_operands;               /* "--" was there */
-    bool asks_help;
+    bool is_help;
     bool describe; /* also print what each word is */
 };
+
+/* Return: whether the word, up to its `length` without a value, is the option. */
+static bool
+is_option(const struct option_row *row, const char *word, size_t length)
+{
+    if (word[1] != '-')
+        return row->letter == word[1];
+    return strlen(row->name) == length - 2 &&
+           strncmp(row->name, word + 2, length - 2) == 0;
+}
 
 /* Return: the option that the word is, or NULL; `value` gets its value, if the word has
  * one. */
@@ -54,9 +64,7 @@ find_option(const struct line *line, const char *word, const char **value)
         return NULL;
     for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
         for (const struct option_row *row = tables[i]; row && row->name; row++) {
-            if (is_long ? strlen(row->name) != length - 2 ||
-                              strncmp(row->name, word + 2, length - 2) != 0
-                        : row->letter != word[1])
+            if (!is_option(row, word, length))
                 continue;
             if (is_long && word[length])
                 *value = word + length + 1;
@@ -73,6 +81,7 @@ read_word(struct line *line, const char *word)
 {
     const char *value = line->pending ? word : NULL;
     const struct option_row *row = line->pending;
+    bool has_dash = *word == '-' && word[1] && !line->only_operands;
 
     if (!row && !line->only_operands)
         row = find_option(line, word, &value);
@@ -81,7 +90,7 @@ read_word(struct line *line, const char *word)
         line->uri = value;
     if (row && value && strcmp(row->name, "root") == 0)
         line->root_path = value;
-    if (row || (*word == '-' && word[1] && !line->only_operands)) {
+    if (row || has_dash) {
         line->only_operands = line->only_operands || strcmp(word, "--") == 0;
         return;
     }
@@ -90,7 +99,7 @@ read_word(struct line *line, const char *word)
             line->operand = word;
         line->operand_count++;
     } else if (strcmp(word, "help") == 0) {
-        line->asks_help = true;
+        line->is_help = true;
     } else {
         cleanup_failure struct failure *ignored = NULL;
 
@@ -165,9 +174,10 @@ offer_documents(const struct line *line, const char *prefix)
     cleanup_failure struct failure *ignored = NULL;
     struct stat status;
 
+    if (definition_is_file(operand) &&
+        (stat(operand, &status) < 0 || !S_ISREG(status.st_mode)))
+        return;
     if (root < 0 || strcmp(operand, "-") == 0 ||
-        (definition_is_file(operand) && stat(operand, &status) == 0 &&
-         !S_ISREG(status.st_mode)) ||
         definition_load_seed(&seed, &request, &definition, &context, false, &denied,
                              &ignored) < 0)
         return;
@@ -207,19 +217,21 @@ run(const struct context *context, const void *data, struct failure **failure)
                         .describe = options->describe};
     const char *word, *value;
     const struct option_row *row;
+    bool is_dashes;
 
     (void)failure;
     for (size_t i = 0; i + 1 < context->operand_count; i++)
         read_word(&line, context->operands[i]);
     word = context->operands[context->operand_count - 1];
     row = line.only_operands || line.pending ? NULL : find_option(&line, word, &value);
+    is_dashes = strcmp(word, "-") == 0 || strncmp(word, "--", 2) == 0;
     if (line.pending) {
         offer_values(&line, line.pending->argument, word, "");
     } else if (row && value && word[1] == '-') {
         cleanup_free char *before = xasprintf("--%s=", row->name);
 
         offer_values(&line, row->argument, value, before);
-    } else if (*word == '-' && !line.only_operands && (!word[1] || word[1] == '-')) {
+    } else if (is_dashes && !line.only_operands) {
         offer_options(&line, line.command ? line.command->options : NULL,
                       word[1] ? word : "--");
         offer_options(&line, global_options, word[1] ? word : "--");
@@ -240,7 +252,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                 offer(&line, word, "", command->command->name, "",
                       command->command->summary);
         }
-        if (!line.asks_help)
+        if (!line.is_help)
             offer(&line, word, "", "help", "", "print the help of a command");
     }
     return STATUS_OK;

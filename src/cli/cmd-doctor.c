@@ -99,12 +99,12 @@ print_json(const struct doctor *doctor)
 
     for (size_t i = 0; i < doctor->count; i++) {
         const struct diagnosis *diagnosis = &doctor->list[i];
+        const char *fix = diagnosis->fix;
 
         json_add(list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
                                  "state", state_words[diagnosis->state], "message",
                                  json_outside_string(diagnosis->message), "fix",
-                                 diagnosis->fix ? json_outside_string(diagnosis->fix)
-                                                : json_null()));
+                                 fix ? json_outside_string(fix) : json_null()));
     }
     json_print(
         json_pack("{s:i, s:o}", "problems", (int)doctor->problems, "diagnoses", list));
@@ -126,9 +126,10 @@ print_text(const struct doctor *doctor, bool verbose)
         if (diagnosis->fix)
             print_outside_line(stdout, "  fix: %s", diagnosis->fix);
     }
-    if (doctor->problems == 0 && !doctor->context->quiet)
-        puts(unknown ? "no problems found, but not everything could be checked"
-                     : "no problems found");
+    if (doctor->problems > 0 || doctor->context->quiet)
+        return;
+    fputs("no problems found", stdout);
+    puts(unknown ? ", but not everything could be checked" : "");
 }
 
 /* --- the command ------------------------------------------------------------------ */

@@ -62,8 +62,9 @@ guess_format(const struct buffer *data)
 
     if (import_is_seed(text, data->size))
         return &formats[FORMAT_SEED];
-    return &formats[text[strspn(text, " \t\r\n")] == '<' ? FORMAT_OVIRT
-                                                         : FORMAT_KUBEVIRT];
+    if (text[strspn(text, " \t\r\n")] == '<')
+        return &formats[FORMAT_OVIRT];
+    return &formats[FORMAT_KUBEVIRT];
 }
 
 static int
@@ -75,6 +76,7 @@ read_import(struct import *import, const struct context *context, const char *ma
     const struct format *format =
         context->operand_count > 1 ? format_by_name(context->operands[0]) : NULL;
     cleanup_buffer struct buffer data = {0};
+    bool is_format;
 
     if (context->operand_count > 1 && !format)
         return failure_set(
@@ -83,8 +85,8 @@ read_import(struct import *import, const struct context *context, const char *ma
             "virt-seed import kubevirt FILE, virt-seed import ovirt FILE, or "
             "virt-seed import seed FILE",
             context->operands[0]);
-    if (file && context->operand_count == 1 && format_by_name(file) &&
-        access(file, F_OK) < 0)
+    is_format = file && !format && format_by_name(file);
+    if (is_format && access(file, F_OK) < 0)
         return failure_set(failure, FAILURE_USAGE,
                            "missing argument: FILE\nvirt-seed import %s FILE", file);
     if (io_read(file, LIMIT_PART, "give the file to import, or - for standard input",
@@ -190,10 +192,12 @@ run(const struct context *context, const void *data, struct failure **failure)
             change.summary = "changed";
         /* What cannot be wired is not written, and no secret either. */
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
-                                   failure) < 0 ||
-            (options->secrets &&
-             libvirt_require_local(definition.connection, context, failure) < 0) ||
-            put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
+                                   failure) < 0)
+            return -1;
+        if (options->secrets &&
+            libvirt_require_local(definition.connection, context, failure) < 0)
+            return -1;
+        if (put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
             write_secrets(&import, context, options, &undo, failure) < 0)
             return -1;

@@ -127,13 +127,14 @@ print_text(const struct inspection *inspection)
            inspection->layout ? inspection->layout->datasource : "none, by this label");
     for (size_t i = 0; i < inspection->count; i++) {
         const struct judgement *judgement = &inspection->judgements[i];
+        const char *text = "not read by cloud-init";
 
-        print_outside_string(stdout, judgement->path);
-        printf(": %zu bytes: ", judgement->size);
-        print_outside_string(stdout, judgement->problem ? judgement->problem
-                                     : judgement->taken ? judgement->taken
-                                                        : "not read by cloud-init");
-        putchar('\n');
+        if (judgement->problem)
+            text = judgement->problem;
+        else if (judgement->taken)
+            text = judgement->taken;
+        print_outside_line(stdout, "%s: %zu bytes: %s", judgement->path, judgement->size,
+                           text);
     }
 }
 

@@ -65,10 +65,10 @@ read_keys(const struct context *context, const struct request *request,
 static int
 check_host(const char *host, struct failure **failure)
 {
-    bool plain = *host && !strchr("#@|", *host);
+    bool plain = *host && !strchr("#@|", *host) && !strpbrk(host, ",*?!");
 
     for (const char *at = host; *at; at++)
-        plain = plain && *at > ' ' && *at < 0x7f && !strchr(",*?!", *at);
+        plain = plain && *at > ' ' && *at < 0x7f;
     if (plain)
         return 0;
     return failure_set(failure, FAILURE_USAGE,

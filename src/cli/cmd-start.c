@@ -38,13 +38,13 @@ struct options {
 
 /* A domain to start. */
 struct job {
-    struct waited *waited;
+    struct guest *guest;
     virDomainPtr domain; /* of the connection that may change it */
     bool wired;          /* now */
     bool was_active;     /* somebody else has started it */
     struct failure *failure;
     atomic_bool done; /* by its thread */
-    bool told;        /* by the main thread */
+    bool is_taken;    /* by the main thread */
 };
 
 struct starting {
@@ -54,8 +54,8 @@ struct starting {
     struct waiting waiting;
     struct job **jobs;
     size_t count;
-    atomic_size_t next; /* job that no thread has begun */
-    atomic_bool over;   /* no further job is begun */
+    atomic_size_t next;    /* job that no thread has begun */
+    atomic_bool is_ending; /* no further job is begun */
     pthread_t threads[THREADS];
     size_t thread_count;
     int notifier; /* the eventfd, and libvirt's number for it */
@@ -118,7 +118,7 @@ run_thread(void *data)
 {
     struct starting *starting = data;
 
-    while (!starting->over) {
+    while (!starting->is_ending) {
         size_t index = starting->next++;
 
         if (index >= starting->count)
@@ -142,26 +142,26 @@ running_word(const struct progress *progress)
 static void
 take_job(const struct starting *starting, struct job *job)
 {
-    struct waited *waited = job->waited;
-    struct progress *progress = &waited->waiting->progress;
+    struct guest *guest = job->guest;
+    struct progress *progress = &guest->waiting->progress;
 
-    job->told = true;
-    if (waited->over)
+    job->is_taken = true;
+    if (guest->is_finished)
         return;
     if (job->failure)
-        waiting_finish(waited, "error", STATUS_FAILURE, job->failure);
+        waiting_finish(guest, "error", STATUS_FAILURE, job->failure);
     else if (starting->options->waiting.no_wait)
-        waiting_finish(waited, job->was_active ? running_word(progress) : "started",
+        waiting_finish(guest, job->was_active ? running_word(progress) : "started",
                        STATUS_OK, NULL);
     else if (job->was_active) {
-        progress_note(waited->row, running_word(progress));
-        waited->next = false;
-        waited->starts = false;
+        progress_note(guest->row, running_word(progress));
+        guest->next = false;
+        guest->starts = false;
         /* Since it was added. */
-        waited->has_run = true;
-        waiting_begin(waited);
-    } else if (job->wired && !waited->begun) {
-        progress_note(waited->row, "wired");
+        guest->has_run = true;
+        waiting_begin(guest);
+    } else if (job->wired && !guest->begun) {
+        progress_note(guest->row, "wired");
     }
 }
 
@@ -175,7 +175,7 @@ handle_notifier(int handle, int fd, int events, void *data)
     (void)events;
     eventfd_read(fd, &ignored);
     for (size_t i = 0; i < starting->count; i++) {
-        if (starting->jobs[i]->done && !starting->jobs[i]->told)
+        if (starting->jobs[i]->done && !starting->jobs[i]->is_taken)
             take_job(starting, starting->jobs[i]);
     }
 }
@@ -219,16 +219,16 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     struct waiting *waiting = &starting->waiting;
     size_t before = waiting->count;
     virDomainPtr domain = libvirt_find_domain(starting->connection, name, failure);
-    struct waited *waited = domain ? waiting_add(waiting, name, failure) : NULL;
+    struct guest *guest = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!waited || waiting->count == before || waited->has_run) {
+    if (!guest || waiting->count == before || guest->has_run) {
         if (domain)
             virDomainFree(domain);
-        return waited ? 0 : -1;
+        return guest ? 0 : -1;
     }
     job = xcalloc(1, sizeof(*job));
-    job->waited = waited;
+    job->guest = guest;
     job->domain = domain;
     *array_add(starting->jobs, starting->count) = job;
     return 0;
@@ -275,12 +275,12 @@ add_operand(struct starting *starting, const char *name, struct failure **failur
     if (domain || !is_pattern)
         return add_domain(starting, name, failure);
     found = add_matching(starting, name, failure);
-    if (found != 0)
-        return found < 0 ? -1 : 0;
-    return failure_set(failure, FAILURE_DOMAIN,
-                       "no domain that asks for cloud-init matches '%s'\n"
-                       "'virt-seed status' lists the domains",
-                       name);
+    if (found == 0)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "no domain that asks for cloud-init matches '%s'\n"
+                           "'virt-seed status' lists the domains",
+                           name);
+    return found < 0 ? -1 : 0;
 }
 
 /* --- the command -------------------------------------------------------------------- */
@@ -310,22 +310,21 @@ begin(struct starting *starting)
 
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->context->dry_run)
-            waiting_finish(starting->jobs[i]->waited, "would be started", STATUS_OK,
-                           NULL);
+            waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL);
         else
-            waiting_begin_start(starting->jobs[i]->waited);
+            waiting_begin_start(starting->jobs[i]->guest);
     }
     for (size_t i = 0; i < starting->waiting.count; i++) {
-        struct waited *waited = starting->waiting.list[i];
+        struct guest *guest = starting->waiting.guests[i];
 
-        if (waited->starts || waited->over)
+        if (guest->starts || guest->is_finished)
             continue;
         if (starting->options->waiting.no_wait || starting->context->dry_run) {
-            waiting_finish(waited, running_word(progress), STATUS_OK, NULL);
+            waiting_finish(guest, running_word(progress), STATUS_OK, NULL);
             continue;
         }
-        progress_note(waited->row, running_word(progress));
-        waiting_begin(waited);
+        progress_note(guest->row, running_word(progress));
+        waiting_begin(guest);
     }
 }
 
@@ -362,7 +361,7 @@ start_and_wait(struct starting *starting, struct failure **failure)
 static void
 end_threads(struct starting *starting)
 {
-    starting->over = true;
+    starting->is_ending = true;
     for (size_t i = 0; i < starting->thread_count; i++)
         pthread_join(starting->threads[i], NULL);
     if (starting->notifier_handle >= 0)

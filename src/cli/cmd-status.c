@@ -42,7 +42,7 @@ struct domain_status {
     char *name;
     char uuid[VIR_UUID_STRING_BUFLEN];
     const char *state; /* "running", "off", … */
-    bool asks;         /* for a seed */
+    bool wants_seed;
     enum answer wired;
     enum answer seed; /* whether there is one */
     char *datasource; /* that the guest was last booted with, or else would be; or NULL */
@@ -80,10 +80,9 @@ find_state(virDomainPtr domain)
     const int count = (int)(ARRAY_SIZE(words));
     int state;
 
-    if (virDomainGetState(domain, &state, NULL, 0) < 0 || state < 0 || state >= count ||
-        !words[state])
+    if (virDomainGetState(domain, &state, NULL, 0) < 0)
         return "unknown";
-    return words[state];
+    return state >= 0 && state < count && words[state] ? words[state] : "unknown";
 }
 
 /* By the file's name, because the caller need not be allowed to list the directory. */
@@ -91,21 +90,21 @@ static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    const struct delivery *delivery =
-        view->has_request ? delivery_for(&view->request, domain_uses_shim(&view->domain))
-                          : delivery_of_running(&view->domain);
-    const struct storage *storage = delivery->storage;
-    cleanup_free char *name = storage->name(status->uuid);
+    const struct delivery *delivery = delivery_of_running(&view->domain);
+    cleanup_free char *name = NULL;
     cleanup_failure struct failure *failure = NULL;
     struct stat found;
     int error = rundir;
 
+    if (view->has_request)
+        delivery = delivery_for(&view->request, domain_uses_shim(&view->domain));
+    name = delivery->storage->name(status->uuid);
     if (rundir >= 0)
         error = fstatat(rundir, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-    if (error == 0)
-        return S_ISLNK(found.st_mode) ? ANSWER_NO : ANSWER_YES;
-    if (error == -ENOENT)
+    if (error == -ENOENT || (error == 0 && S_ISLNK(found.st_mode)))
         return ANSWER_NO;
+    if (error == 0)
+        return ANSWER_YES;
     failure_set_errno(&failure, FAILURE_RUNDIR, error,
                       "could not look at %s/%s\nrun it as root", VIRT_SEED_RUNDIR, name);
     take_unread(status, &failure);
@@ -210,7 +209,8 @@ read_status(struct domain_status *status, int root, const char *imds_address,
         .stage = GUEST_STAGE_NONE,
     };
     if (domain_view_load(&view, domain, failure) == 0) {
-        status->asks = !view.refused || view.refused->code != FAILURE_REQUEST_MISSING;
+        status->wants_seed =
+            !view.refused || view.refused->code != FAILURE_REQUEST_MISSING;
         /* What is missing is added to our copy of the XML. */
         if (!view.refused &&
             wire_domain(&view.domain, &view.request, &wire, &wiring, &ignored) == 0 &&
@@ -222,7 +222,7 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     } else {
         status->is_unreadable = true;
         take_unread(status, failure);
-        status->asks = true;
+        status->wants_seed = true;
         status->wired = ANSWER_UNKNOWN;
     }
     status->name = xstrdup(virDomainGetName(domain));
@@ -357,7 +357,7 @@ word_of(const struct domain_status *row, enum answer answer)
 {
     if (answer == ANSWER_UNKNOWN)
         return "?";
-    if (answer == ANSWER_NO && !row->asks)
+    if (answer == ANSWER_NO && !row->wants_seed)
         return "-";
     return answer == ANSWER_YES ? "yes" : "no";
 }
@@ -381,14 +381,12 @@ print_table(const struct rows *rows)
         const char *word = is_silent ? "nothing" : consumption_word(row->consumption);
         cleanup_free char *says =
             row->reason ? xasprintf("%s: %s", word, row->reason) : NULL;
-        cleanup_free char *running = row->result == GUEST_STATE_RUNNING && stage
-                                         ? xasprintf("%s, %s", result, stage)
-                                         : NULL;
+        cleanup_free char *running = NULL;
 
         if (row->result == GUEST_STATE_UNKNOWN)
             result = "?";
-        else if (running)
-            result = running;
+        else if (row->result == GUEST_STATE_RUNNING && stage)
+            result = running = xasprintf("%s, %s", result, stage);
         columns_add(table, (const char *const[]){
                                row->name, row->state, word_of(row, row->wired),
                                word_of(row, row->seed), row->datasource, row->instance_id,

@@ -76,10 +76,11 @@ drop(int handle, int fd, int events, void *data)
 {
     char bytes[4096];
     ssize_t size = read(fd, bytes, sizeof(bytes));
+    bool comes_later = size < 0 && (errno == EAGAIN || errno == EINTR);
 
     (void)events;
     (void)data;
-    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+    if (size <= 0 && !comes_later) {
         virEventRemoveHandle(handle);
         close(fd);
     }
@@ -109,13 +110,14 @@ listen_for_interfaces(struct trial *trial, struct failure **failure)
         .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
+    struct sockaddr *any = (struct sockaddr *)&address;
     socklen_t length = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool listens;
 
     trial->listener = fd;
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 ||
-        listen(fd, SOMAXCONN) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+    listens = fd >= 0 && bind(fd, any, length) == 0 && listen(fd, SOMAXCONN) == 0;
+    if (!listens || getsockname(fd, any, &length) < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not make the rehearsal's network");
     trial->listener_handle =
@@ -307,7 +309,7 @@ static int
 start(struct trial *trial, struct failure **failure)
 {
     pthread_t thread;
-    struct waited *waited;
+    struct guest *guest;
     int error;
 
     trial->text = xml_format(trial->definition.doc);
@@ -323,10 +325,10 @@ start(struct trial *trial, struct failure **failure)
     *failure = steal(trial->start_failure);
     if (*failure)
         return -1;
-    waited = waiting_add(&trial->waiting, trial->rehearsal.uuid, failure);
-    if (!waited)
+    guest = waiting_add(&trial->waiting, trial->rehearsal.uuid, failure);
+    if (!guest)
         return -1;
-    waiting_begin(waited);
+    waiting_begin(guest);
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = rehearsal_files_read_console(&trial->rehearsal);
@@ -407,6 +409,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         .listener_handle = -1,
     };
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, 0};
+    const bool is_silent = context->quiet || context->json;
     struct waiting_options waiting = trial.options->waiting;
     sigset_t before;
     int status;
@@ -418,7 +421,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         rehearse(&trial, failure);
     end(&trial);
     status = waiting_close(&trial.waiting, *failure);
-    if (status != STATUS_OK && trial.console && !context->quiet && !trial.context->json) {
+    if (status != STATUS_OK && trial.console && !is_silent) {
         fputs("the end of the guest's console:\n", stderr);
         print_outside_text(stderr, trial.console, strlen(trial.console), "\n\t");
         fputc('\n', stderr);

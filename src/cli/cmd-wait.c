@@ -18,7 +18,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     for (size_t i = 0; can_wait && i < context->operand_count; i++)
         can_wait = waiting_add(&waiting, context->operands[i], failure);
     for (size_t i = 0; can_wait && i < waiting.count; i++)
-        waiting_begin(waiting.list[i]);
+        waiting_begin(waiting.guests[i]);
     if (can_wait)
         waiting_run(&waiting, failure);
     return waiting_close(&waiting, *failure);

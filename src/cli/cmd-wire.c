@@ -89,15 +89,17 @@ wire(const struct context *context, const struct options *options, struct wiring
     cleanup_definition struct definition definition = {0};
     cleanup_wiring_parts struct wiring_parts parts = {0};
     cleanup_free char *summary = NULL;
+    int result;
 
     if (options->after_refusal && definition_is_file(context->operands[0]))
         return failure_set(failure, FAILURE_USAGE,
                            "--after-refusal needs a domain\ngive its UUID");
-    if (options->after_refusal
-            ? load_after_refusal(&definition, context, failure) < 0
-            : definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
-        return -1;
-    if (adopt_seed(&definition, context, change.replace, wiring, failure) < 0 ||
+    if (options->after_refusal)
+        result = load_after_refusal(&definition, context, failure);
+    else
+        result = definition_load(&definition, context, DEFINITION_CHANGE, failure);
+    if (result < 0 ||
+        adopt_seed(&definition, context, change.replace, wiring, failure) < 0 ||
         definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
     wiring_parts_read(&parts, &definition);
@@ -131,14 +133,11 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    bool prints = false;
+    bool has_output = options->change.output != NULL;
 
-    for (size_t i = 0; i < context->operand_count; i++) {
-        if (definition_is_file(context->operands[i]))
-            prints = true;
-    }
-    if (context->operand_count > 1 && !context->dry_run &&
-        (options->change.output || (prints && !options->change.in_place)))
+    for (size_t i = 0; !options->change.in_place && i < context->operand_count; i++)
+        has_output = has_output || definition_is_file(context->operands[i]);
+    if (has_output && context->operand_count > 1 && !context->dry_run)
         return failure_set(failure, FAILURE_USAGE,
                            "the XML of several domains cannot go to one place\n"
                            "give --in-place for FILEs, or one domain at a time");

@@ -78,9 +78,9 @@ load_file(struct definition *definition, const struct context *context,
     if (!definition->doc &&
         (!definition->text || read_stream(definition, context, origin, failure) < 0))
         return -1;
-    return domain_read(&definition->domain, definition->doc, failure) < 0
-               ? failure_prefix(failure, "%s", origin)
-               : 0;
+    if (domain_read(&definition->domain, definition->doc, failure) < 0)
+        return failure_prefix(failure, "%s", origin);
+    return 0;
 }
 
 /* Reads the XML of libvirt's domain; its definition with VIR_DOMAIN_XML_INACTIVE. */
@@ -125,9 +125,9 @@ bool
 definition_is_file(const char *operand)
 {
     const char *suffix = strrchr(operand, '.');
+    bool is_xml = suffix && strcmp(suffix, ".xml") == 0;
 
-    return strcmp(operand, "-") == 0 || strchr(operand, '/') ||
-           (suffix && strcmp(suffix, ".xml") == 0);
+    return is_xml || strcmp(operand, "-") == 0 || strchr(operand, '/');
 }
 
 int
@@ -138,9 +138,11 @@ definition_load_domain(struct definition *definition, const struct context *cont
     bool change = use == DEFINITION_CHANGE;
 
     *definition = (struct definition){0};
-    definition->connection =
-        change ? libvirt_connect(context->uri, false, failure)
-               : libvirt_connect_here(context, use == DEFINITION_READ, failure);
+    if (change)
+        definition->connection = libvirt_connect(context->uri, false, failure);
+    else
+        definition->connection =
+            libvirt_connect_here(context, use == DEFINITION_READ, failure);
     if (!definition->connection)
         return -1;
     definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
@@ -293,11 +295,10 @@ definition_make_seed(struct seed *seed, struct request *request,
     };
 
     if (domain_require_uuid(domain, failure) < 0 ||
-        config_read(&config, context->root, failure) < 0)
+        config_read(&config, context->root, failure) < 0 ||
+        pipeline_read(&pipeline, domain, request, failure) < 0)
         return -1;
-    return pipeline_read(&pipeline, domain, request, failure) < 0
-               ? -1
-               : seed_make(seed, request, failure);
+    return seed_make(seed, request, failure);
 }
 
 int
@@ -321,10 +322,11 @@ domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure *
     cleanup_free char *text = NULL;
 
     *view = (struct domain_view){.active = virDomainIsActive(domain) > 0};
-    if (read_xml(domain, 0, &text, &view->doc, &view->domain, failure) < 0)
-        return (*failure)->code == FAILURE_LIBVIRT
-                   ? -1
-                   : failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+    if (read_xml(domain, 0, &text, &view->doc, &view->domain, failure) < 0) {
+        if ((*failure)->code == FAILURE_LIBVIRT)
+            return -1;
+        return failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+    }
     view->has_request = request_read(&view->request, &view->domain, &view->refused) == 0;
     return 0;
 }

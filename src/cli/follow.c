@@ -37,13 +37,13 @@
 /* Watches the file that is read now. Return: whether it is a different one, -1 on
  * failure. */
 static int
-watch_file(struct waited *waited, struct failure **failure)
+watch_file(struct guest *guest, struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", waited->reader.file);
-    int notifier = waited->waiting->notifier;
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", guest->reader.file);
+    int notifier = guest->waiting->notifier;
     int watch;
 
-    if (waited->reader.file < 0)
+    if (guest->reader.file < 0)
         return 0;
     watch = inotify_add_watch(notifier, path, IN_MODIFY | IN_MOVE_SELF | IN_ATTRIB);
     if (watch < 0)
@@ -51,26 +51,26 @@ watch_file(struct waited *waited, struct failure **failure)
                                  "could not watch the report\n"
                                  "see that /proc is there, and the limits: sysctl "
                                  "fs.inotify");
-    if (watch == waited->watch)
+    if (watch == guest->watch)
         return 0;
-    if (waited->watch >= 0)
-        inotify_rm_watch(notifier, waited->watch);
-    waited->watch = watch;
-    waited->retries = 0;
+    if (guest->watch >= 0)
+        inotify_rm_watch(notifier, guest->watch);
+    guest->watch = watch;
+    guest->retries = 0;
     return 1;
 }
 
 /* Return: how many bytes were read, at least `limit` if there may be more; -1 on
  * failure. */
 static ssize_t
-read_turn(struct waited *waited, size_t limit, struct failure **failure)
+read_turn(struct guest *guest, size_t limit, struct failure **failure)
 {
     cleanup_free char *chunk = xmalloc(CHUNK);
     size_t total = 0;
 
     while (total < limit) {
-        ssize_t count = report_reader_read(&waited->reader, chunk, CHUNK, failure);
-        int another = count == 0 ? watch_file(waited, failure) : 0;
+        ssize_t count = report_reader_read(&guest->reader, chunk, CHUNK, failure);
+        int another = count == 0 ? watch_file(guest, failure) : 0;
 
         if (count < 0 || another < 0)
             return -1;
@@ -80,10 +80,10 @@ read_turn(struct waited *waited, size_t limit, struct failure **failure)
         for (size_t taken = 0; taken < (size_t)count;) {
             bool news;
 
-            taken += guest_report_feed(&waited->report, chunk + taken,
+            taken += guest_report_feed(&guest->report, chunk + taken,
                                        (size_t)count - taken, &news);
-            if (news && waited->lifecycle >= 0)
-                waiting_on_report(waited);
+            if (news && guest->lifecycle >= 0)
+                waiting_on_report(guest);
         }
         total += (size_t)count;
     }
@@ -91,15 +91,15 @@ read_turn(struct waited *waited, size_t limit, struct failure **failure)
 }
 
 static void
-read_on(struct waited *waited)
+read_on(struct guest *guest)
 {
     cleanup_failure struct failure *failure = NULL;
-    ssize_t count = read_turn(waited, TURN, &failure);
+    ssize_t count = read_turn(guest, TURN, &failure);
 
     if (count < 0)
-        waiting_on_failure(waited, &failure);
+        waiting_on_failure(guest, &failure);
     else if ((size_t)count >= TURN)
-        virEventUpdateTimeout(waited->read_timer, 0);
+        virEventUpdateTimeout(guest->read_timer, 0);
 }
 
 /* --- inotify ---------------------------------------------------------------------- */
@@ -107,12 +107,12 @@ read_on(struct waited *waited)
 static void
 handle_read_timer(int timer, void *data)
 {
-    struct waited *waited = data;
+    struct guest *guest = data;
 
-    if (waited->retries > 0)
-        waited->retries--;
-    virEventUpdateTimeout(timer, waited->retries > 0 ? RETRY_MILLISECONDS : -1);
-    read_on(waited);
+    if (guest->retries > 0)
+        guest->retries--;
+    virEventUpdateTimeout(timer, guest->retries > 0 ? RETRY_MILLISECONDS : -1);
+    read_on(guest);
 }
 
 static void
@@ -128,16 +128,16 @@ handle_notifier(int handle, int fd, int events, void *data)
     for (ssize_t at = 0; at < size; at += (ssize_t)(sizeof(*event) + event->len)) {
         event = (const void *)(buffer + at);
         for (size_t i = 0; i < waiting->count; i++) {
-            struct waited *waited = waiting->list[i];
-            int watch = waited->watch;
+            struct guest *guest = waiting->guests[i];
+            int watch = guest->watch;
 
             /* After an overflow, any domain's events may have been lost. */
             if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
                 continue;
-            read_on(waited);
-            if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) && waited->watch == watch) {
-                waited->retries = RETRIES;
-                virEventUpdateTimeout(waited->read_timer, RETRY_MILLISECONDS);
+            read_on(guest);
+            if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) && guest->watch == watch) {
+                guest->retries = RETRIES;
+                virEventUpdateTimeout(guest->read_timer, RETRY_MILLISECONDS);
             }
         }
     }
@@ -148,34 +148,34 @@ handle_notifier(int handle, int fd, int events, void *data)
 static void
 handle_stop_timer(int timer, void *data)
 {
-    struct waited *waited = data;
+    struct guest *guest = data;
 
-    if (!waited->stopping)
+    if (!guest->stopping)
         return;
-    waited->stopping = false;
+    guest->stopping = false;
     virEventUpdateTimeout(timer, -1);
-    read_on(waited);
-    waiting_on_stop(waited, waited->detail);
+    read_on(guest);
+    waiting_on_stop(guest, guest->detail);
 }
 
 static void
 handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int detail,
                  void *data)
 {
-    struct waited *waited = data;
+    struct guest *guest = data;
 
     (void)connection;
     (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
-        handle_stop_timer(waited->stop_timer, waited);
-        waiting_on_start(waited, detail);
-        read_on(waited);
-        waiting_on_run(waited);
+        handle_stop_timer(guest->stop_timer, guest);
+        waiting_on_start(guest, detail);
+        read_on(guest);
+        waiting_on_run(guest);
     } else if (event == VIR_DOMAIN_EVENT_STOPPED) {
-        waited->stopping = true;
-        waited->detail = detail;
-        virEventUpdateTimeout(waited->stop_timer, END_MILLISECONDS);
-        read_on(waited);
+        guest->stopping = true;
+        guest->detail = detail;
+        virEventUpdateTimeout(guest->stop_timer, END_MILLISECONDS);
+        read_on(guest);
     }
 }
 
@@ -204,30 +204,30 @@ handle_signal(int handle, int fd, int events, void *data)
 /* --- adding ----------------------------------------------------------------------- */
 
 int
-follow_add(struct waited *waited, struct failure **failure)
+follow_add(struct guest *guest, struct failure **failure)
 {
-    virConnectPtr connection = waited->waiting->connection;
+    virConnectPtr connection = guest->waiting->connection;
     int lifecycle;
 
-    waited->report = GUEST_REPORT_EMPTY;
-    waited->watch = -1;
-    waited->lifecycle = -1;
-    waited->read_timer = virEventAddTimeout(-1, handle_read_timer, waited, NULL);
-    waited->stop_timer = virEventAddTimeout(-1, handle_stop_timer, waited, NULL);
-    report_reader_init(&waited->reader, waited->waiting->context->root, waited->uuid);
+    guest->report = GUEST_REPORT_EMPTY;
+    guest->watch = -1;
+    guest->lifecycle = -1;
+    guest->read_timer = virEventAddTimeout(-1, handle_read_timer, guest, NULL);
+    guest->stop_timer = virEventAddTimeout(-1, handle_stop_timer, guest, NULL);
+    report_reader_init(&guest->reader, guest->waiting->context->root, guest->uuid);
     /* The events first, so that nothing is missed before the report is read. */
     lifecycle = virConnectDomainEventRegisterAny(
-        connection, waited->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
-        VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), waited, NULL);
+        connection, guest->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+        VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), guest, NULL);
     if (lifecycle < 0)
         return libvirt_fail(failure, "could not follow domain '%s'",
-                            virDomainGetName(waited->domain));
-    waited->has_run = virDomainIsActive(waited->domain) == 1;
-    if (read_turn(waited, LIMIT_REPORT_FILE, failure) < 0) {
+                            virDomainGetName(guest->domain));
+    guest->has_run = virDomainIsActive(guest->domain) == 1;
+    if (read_turn(guest, LIMIT_REPORT_FILE, failure) < 0) {
         virConnectDomainEventDeregisterAny(connection, lifecycle);
-        return failure_prefix(failure, "domain '%s'", virDomainGetName(waited->domain));
+        return failure_prefix(failure, "domain '%s'", virDomainGetName(guest->domain));
     }
-    waited->lifecycle = lifecycle;
+    guest->lifecycle = lifecycle;
     return 0;
 }
 
@@ -274,10 +274,10 @@ int
 follow_run(struct waiting *waiting, struct failure **failure)
 {
     catch_signals(waiting);
-    while (!waiting->over && waiting->signal == 0) {
+    while (!waiting->is_finished && waiting->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
-        if (waiting->lost && !waiting->over)
+        if (waiting->lost && !waiting->is_finished)
             return failure_set(failure, FAILURE_LIBVIRT_MISSING,
                                "libvirt's daemon has closed the connection\n"
                                "run wait again once it is back; no reports are lost");
@@ -289,23 +289,23 @@ void
 follow_close(struct waiting *waiting)
 {
     /* After a signal, nothing is asked of a daemon that may not answer. */
-    bool asks = waiting->signal == 0;
+    bool can_ask = waiting->signal == 0;
 
     for (size_t i = 0; i < waiting->count; i++) {
-        struct waited *waited = waiting->list[i];
+        struct guest *guest = waiting->guests[i];
 
-        if (waited->lifecycle >= 0 && asks)
-            virConnectDomainEventDeregisterAny(waiting->connection, waited->lifecycle);
-        virEventRemoveTimeout(waited->read_timer);
-        virEventRemoveTimeout(waited->stop_timer);
-        report_reader_clear(&waited->reader);
-        guest_report_clear(&waited->report);
+        if (guest->lifecycle >= 0 && can_ask)
+            virConnectDomainEventDeregisterAny(waiting->connection, guest->lifecycle);
+        virEventRemoveTimeout(guest->read_timer);
+        virEventRemoveTimeout(guest->stop_timer);
+        report_reader_clear(&guest->reader);
+        guest_report_clear(&guest->report);
     }
     if (waiting->notifier_handle >= 0)
         virEventRemoveHandle(waiting->notifier_handle);
     if (waiting->signals_handle >= 0)
         virEventRemoveHandle(waiting->signals_handle);
-    if (waiting->connection && asks) {
+    if (waiting->connection && can_ask) {
         virConnectUnregisterCloseCallback(waiting->connection, handle_close);
         virConnectClose(waiting->connection);
     }

@@ -85,18 +85,15 @@ help_synopsis(const struct command *command)
     const char *prefix = "Usage: virt-seed  ";
 
     for (const struct option_row *row = command->options; row && row->name; row++) {
-        const char letter[] = {row->letter, '\0'};
-        cleanup_free char *item = NULL;
-
         if (row->kind == OPTION_HEADING)
             continue;
-        item = xasprintf(
-            "[%s%s%s%s]%s ", row->letter ? "-" : "--", row->letter ? letter : row->name,
-            !row->argument ? ""
-            : row->letter  ? " "
-                           : "=",
-            row->argument ? row->argument : "", row->kind == OPTION_LIST ? "…" : "");
-        buffer_append_string(&line, item);
+        if (row->letter)
+            buffer_printf(&line, "[-%c", row->letter);
+        else
+            buffer_printf(&line, "[--%s", row->name);
+        if (row->argument)
+            buffer_printf(&line, "%c%s", row->letter ? ' ' : '=', row->argument);
+        buffer_append_string(&line, row->kind == OPTION_LIST ? "]… " : "] ");
     }
     for (const struct option_row *row = global_options; row->name; row++) {
         if (row->needs & command->takes)

@@ -28,18 +28,21 @@ io_read(const char *path, size_t limit, const char *hint, struct buffer *content
 {
     cleanup_free char *name = path ? xasprintf("'%s'", path) : xstrdup("standard input");
     cleanup_close int opened = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
-    int error = path && opened < 0
-                    ? -errno
-                    : fs_read_all(path ? opened : STDIN_FILENO, limit, content);
     const bool in_mib = limit % MIB == 0;
+    int error = -errno;
 
+    if (!path)
+        error = fs_read_all(STDIN_FILENO, limit, content);
+    else if (opened >= 0)
+        error = fs_read_all(opened, limit, content);
+    if (error == 0)
+        return 0;
     if (error == -EFBIG)
         return failure_set(failure, FAILURE_LIMIT,
                            "%s has more than %zu %s\ngive a smaller file", name,
                            in_mib ? limit / MIB : limit, in_mib ? "MiB" : "bytes");
-    return error == 0 ? 0
-                      : failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                          "could not read %s\n%s", name, hint);
+    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s\n%s",
+                             name, hint);
 }
 
 bool
@@ -101,10 +104,11 @@ write_file(const struct output *output, const char *data, size_t size)
     error = tmpfile_open(&tmpfile, output->directory, output->name);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, data, size);
-    /* Only root can give a file away; what others write is theirs. */
-    if (error == 0 && exists && fchown(tmpfile.fd, status.st_uid, status.st_gid) < 0 &&
-        errno != EPERM && errno != EINVAL)
-        error = -errno;
+    if (error == 0 && exists && fchown(tmpfile.fd, status.st_uid, status.st_gid) < 0) {
+        /* Only root can give a file away; what others write is theirs. */
+        if (errno != EPERM && errno != EINVAL)
+            error = -errno;
+    }
     if (error == 0 && fchmod(tmpfile.fd, mode) < 0)
         error = -errno;
     return error == 0 ? tmpfile_publish(&tmpfile, output->name) : error;

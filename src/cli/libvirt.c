@@ -53,8 +53,10 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     /* root's own daemon is the system's, whatever XDG_* says. */
     if (!uri && !getenv("LIBVIRT_DEFAULT_URI") && geteuid() == 0)
         uri = "qemu:///system";
-    connection = read_only ? virConnectOpenReadOnly(uri)
-                           : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
+    if (read_only)
+        connection = virConnectOpenReadOnly(uri);
+    else
+        connection = virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
     if (connection) {
         /* This fails without an event loop, which only some commands have. */
         virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);

@@ -56,14 +56,14 @@ append_rows(struct progress *progress, struct buffer *text)
     size_t left = 0;
 
     for (size_t i = 0; i < progress->count; i++)
-        left += !progress->rows[i]->over;
+        left += !progress->rows[i]->is_finished;
     for (size_t i = 0; left > 0; i++) {
         const struct progress_row *row = progress->rows[i];
         const char *stage = guest_stage_name(row->stage);
         cleanup_free char *name = xstrdup(row->name);
         cleanup_free char *line = NULL;
 
-        if (row->over)
+        if (row->is_finished)
             continue;
         /* The cursor is on the last line, and the line above it counts the domains that
          * do not fit. */
@@ -212,10 +212,10 @@ show_stage(struct progress_row *row, enum guest_stage stage,
 {
     const char *name = guest_stage_name(stage);
     /* Negative if the guest's clock does not tell. */
-    double seconds = times->finished && times->start > 0 && times->finish > 0
-                         ? times->finish - times->start
-                         : -1;
+    double seconds = -1;
 
+    if (times->finished && times->start > 0 && times->finish > 0)
+        seconds = times->finish - times->start;
     if (says_too_much(row))
         return;
     if (row->progress->style == PROGRESS_JSON)
@@ -289,7 +289,7 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
 {
     cleanup_free char *line = xasprintf("%s: %s\n", row->name, outcome);
 
-    row->over = true;
+    row->is_finished = true;
     if (row->progress->style == PROGRESS_JSON) {
         enum guest_stage stage =
             report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
@@ -323,15 +323,14 @@ void
 progress_open(struct progress *progress, bool quiet, bool json)
 {
     const char *term = getenv("TERM");
-    bool can_redraw = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 
-    *progress = (struct progress){
-        .style = json         ? PROGRESS_JSON
-                 : quiet      ? PROGRESS_QUIET
-                 : can_redraw ? PROGRESS_LIVE
-                              : PROGRESS_LINES,
-        .start = clock_milliseconds(),
-    };
+    *progress = (struct progress){.style = PROGRESS_LINES, .start = clock_milliseconds()};
+    if (json)
+        progress->style = PROGRESS_JSON;
+    else if (quiet)
+        progress->style = PROGRESS_QUIET;
+    else if (isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0)
+        progress->style = PROGRESS_LIVE;
 }
 
 struct progress_row *

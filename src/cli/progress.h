@@ -34,7 +34,7 @@ struct progress_row {
     char *uuid;
     char *event;            /* the last one */
     enum guest_stage stage; /* the last one that has started */
-    bool over;              /* it is no longer waited for */
+    bool is_finished;       /* it is no longer waited for */
     char boot[UUID_LENGTH + 1];
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     struct progress_texts errors, warnings; /* of this boot's */

@@ -47,10 +47,11 @@ is_there(const struct rehearsal *rehearsal)
 {
     struct stat opened, named;
 
-    return fstat(rehearsal->directory, &opened) == 0 &&
-           fstatat(rehearsal->parent, rehearsal->directory_name, &named,
-                   AT_SYMLINK_NOFOLLOW) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    if (fstat(rehearsal->directory, &opened) < 0 ||
+        fstatat(rehearsal->parent, rehearsal->directory_name, &named,
+                AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 int
@@ -70,7 +71,9 @@ rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **fai
                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (rehearsal->directory < 0 || flock(rehearsal->directory, LOCK_EX | LOCK_NB) < 0)
         return fail_file(rehearsal, "make", "", errno, failure);
-    return is_there(rehearsal) ? 0 : fail_file(rehearsal, "make", "", ENOENT, failure);
+    if (!is_there(rehearsal))
+        return fail_file(rehearsal, "make", "", ENOENT, failure);
+    return 0;
 }
 
 /* --- making them -------------------------------------------------------------------- */
@@ -169,7 +172,9 @@ copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure *
     error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
     if (error == 0 && fchown(fd, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
         error = -errno;
-    return error < 0 ? fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure) : 0;
+    if (error < 0)
+        return fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure);
+    return 0;
 }
 
 /* For rehearsal_files_give_back_of(), if this process is killed. */
@@ -198,8 +203,9 @@ note_owners(const struct rehearsal *rehearsal, const char *domain,
     text = json_text(owners);
     error =
         fs_replace_file(rehearsal->directory, REHEARSAL_OWNERS, text, 0600, (gid_t)-1);
-    return error < 0 ? fail_file(rehearsal, "write", REHEARSAL_OWNERS, error, failure)
-                     : 0;
+    if (error < 0)
+        return fail_file(rehearsal, "write", REHEARSAL_OWNERS, error, failure);
+    return 0;
 }
 
 int

@@ -135,11 +135,12 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
     static const char *const kept[] = {"mac",   "model", "address", "boot",
                                        "alias", "rom",   "link",    "acpi"};
     cleanup_free char *port = xasprintf("%d", rehearsal->port);
+    bool is_of_host = xml_attribute_is(interface, "type", "hostdev") ||
+                      xml_attribute_is(interface, "type", "vdpa") ||
+                      xml_attribute_is(interface, "type", "vhostuser");
     xmlNode *next, *source;
 
-    if (rehearsal->port == 0 && (xml_attribute_is(interface, "type", "hostdev") ||
-                                 xml_attribute_is(interface, "type", "vdpa") ||
-                                 xml_attribute_is(interface, "type", "vhostuser"))) {
+    if (rehearsal->port == 0 && is_of_host) {
         leave_out(rehearsal, interface);
         return;
     }
@@ -327,19 +328,18 @@ rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root, struct failure **fa
     xmlNode *source = xml_child(nvram, "source");
     cleanup_free char *path = path_of(rehearsal, REHEARSAL_NVRAM);
     cleanup_free char *firmware = loader ? xml_text(loader) : NULL;
+    const bool is_flash = xml_attribute_is(loader, "type", "pflash");
+    const bool has_variables = is_flash || xml_attribute_is(os, "firmware", "efi");
     /* QEMU writes to such a file unless libvirt is told that it must not. */
-    const bool is_flash =
-        firmware && *firmware && xml_attribute_is(loader, "type", "pflash");
+    const bool is_flash_file = is_flash && firmware && *firmware;
 
     if (xml_attribute_is(loader, "readonly", "no") ||
-        (is_flash && !xml_attribute_is(loader, "readonly", "yes")))
+        (is_flash_file && !xml_attribute_is(loader, "readonly", "yes")))
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(os),
                               "its guest may write to the firmware itself\n"
                               "a rehearsal needs <loader readonly='yes'>");
     /* Otherwise, libvirt would choose a file of the rehearsal's name, and keep it. */
-    if (!nvram && !xml_attribute_is(loader, "stateless", "yes") &&
-        (xml_attribute_is(os, "firmware", "efi") ||
-         xml_attribute_is(loader, "type", "pflash")))
+    if (!nvram && has_variables && !xml_attribute_is(loader, "stateless", "yes"))
         xmlNodeSetContent(xml_add_child(os, "nvram"), (const xmlChar *)path);
     if (!nvram)
         return 0;

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,55 +28,55 @@
 #define GRACE_SECONDS 10
 
 static const char *
-name_of(const struct waited *waited)
+name_of(const struct guest *guest)
 {
-    return virDomainGetName(waited->domain);
+    return virDomainGetName(guest->domain);
 }
 
 /* Return: where the output of the commands in user-data and cloud-init's own errors
  * are. */
 static const char *
-logs_of(const struct waited *waited)
+logs_of(const struct guest *guest)
 {
-    const char *logs = waited->waiting->options->logs;
+    const char *logs = guest->waiting->options->logs;
 
-    return logs ? logs
-                : "in the guest, see /var/log/cloud-init-output.log and "
-                  "/var/log/cloud-init.log";
+    if (logs)
+        return logs;
+    return "in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log";
 }
 
 /* --- how it ends ------------------------------------------------------------------ */
 
 static void
-finish(struct waited *waited, const char *outcome, int status,
+finish(struct guest *guest, const char *outcome, int status,
        const struct guest_report *report, const struct failure *failure)
 {
-    struct waiting *waiting = waited->waiting;
+    struct waiting *waiting = guest->waiting;
 
-    waited->over = true;
-    waited->status = status;
-    progress_finish(waited->row, outcome, status, report, failure);
+    guest->is_finished = true;
+    guest->status = status;
+    progress_finish(guest->row, outcome, status, report, failure);
     for (size_t i = 0; i < waiting->count; i++) {
-        if (!waiting->list[i]->over)
+        if (!waiting->guests[i]->is_finished)
             return;
     }
-    waiting->over = true;
+    waiting->is_finished = true;
 }
 
 void
-waiting_finish(struct waited *waited, const char *outcome, int status,
+waiting_finish(struct guest *guest, const char *outcome, int status,
                const struct failure *failure)
 {
-    if (!waited->over)
-        finish(waited, outcome, status, NULL, failure);
+    if (!guest->is_finished)
+        finish(guest, outcome, status, NULL, failure);
 }
 
 /* The boot is complete, as the guest or the record says. With --scrub, the seed is not
  * needed any more if all went well. */
 static void
-finish_by_report(struct waited *waited, const struct guest_report *report)
+finish_by_report(struct guest *guest, const struct guest_report *report)
 {
-    const struct waiting *waiting = waited->waiting;
+    const struct waiting *waiting = guest->waiting;
     const char *outcome = guest_state_word(report->state);
     const struct guest_claim *claim = &report->claim;
     size_t errors = report->errors.count + report->errors.left_out;
@@ -86,18 +85,18 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
     if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
                     "domain '%s': cloud-init has finished with %zu %s%s%s%s%s\n%s",
-                    name_of(waited), errors, errors == 1 ? "error" : "errors",
+                    name_of(guest), errors, errors == 1 ? "error" : "errors",
                     claim->failed_module ? "; the last module that failed is " : "",
                     claim->failed_module ? claim->failed_module : "",
                     claim->failed_log ? ": " : "",
-                    claim->failed_log ? claim->failed_log : "", logs_of(waited));
+                    claim->failed_log ? claim->failed_log : "", logs_of(guest));
     } else if (waiting->options->scrub) {
-        if (running_seed_scrub(waiting->context, waited->uuid, &failure) < 0)
+        if (running_seed_scrub(waiting->context, guest->uuid, &failure) < 0)
             outcome = "error";
         else
-            progress_note(waited->row, "scrubbed");
+            progress_note(guest->row, "scrubbed");
     }
-    finish(waited, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
+    finish(guest, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
 }
 
 /* Return: how far the guest was, owned by the caller (free). */
@@ -115,51 +114,52 @@ describe_stage(const struct guest_report *report)
 
 /* The time is over, and the boot that counts has not begun. */
 static void
-finish_unbegun(struct waited *waited)
+finish_unbegun(struct guest *guest)
 {
-    const char *name = name_of(waited);
+    const char *name = name_of(guest);
+    const char *reason = "it has not been started";
     cleanup_failure struct failure *failure = NULL;
 
+    if (guest->has_run)
+        reason = "its guest has not booted again";
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
-                waited->waiting->options->timeout,
-                waited->has_run ? "its guest has not booted again"
-                                : "it has not been started");
-    if (waited->starts)
+                guest->waiting->options->timeout, reason);
+    if (guest->starts)
         failure_hint(&failure,
                      "libvirt is still starting it: see /var/log/libvirt/qemu/%s.log",
                      name);
     else
         failure_hint(&failure, "--next ignores the last boot and waits for a new one");
-    finish(waited, "timeout", STATUS_TIMEOUT, NULL, failure);
+    finish(guest, "timeout", STATUS_TIMEOUT, NULL, failure);
 }
 
 static void
-finish_by_time(struct waited *waited)
+finish_by_time(struct guest *guest)
 {
-    const struct guest_report *report = &waited->report;
+    const struct guest_report *report = &guest->report;
     bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
     struct guest_signs signs;
 
-    guest_signs_read(&signs, waited->domain, waited->waiting->context->root, was_heard);
+    guest_signs_read(&signs, guest->domain, guest->waiting->context->root, was_heard);
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
-                name_of(waited), waited->waiting->options->timeout, stage,
+                name_of(guest), guest->waiting->options->timeout, stage,
                 signs.reason ? "; " : "", signs.reason ? signs.reason : "");
     free(signs.reason);
     if (signs.hint)
         failure_hint(&failure, "%s", signs.hint);
     else if (was_heard)
-        failure_hint(&failure, "%s", logs_of(waited));
+        failure_hint(&failure, "%s", logs_of(guest));
     else
         failure_hint(&failure, "a guest never reports if its image has no cloud-init, or "
                                "does not read vendor-data");
-    finish(waited, "timeout", STATUS_TIMEOUT, report, failure);
+    finish(guest, "timeout", STATUS_TIMEOUT, report, failure);
 }
 
 /* `detail` is libvirt's virDomainEventStoppedDetailType. */
 static void
-finish_by_stop(struct waited *waited, int detail)
+finish_by_stop(struct guest *guest, int detail)
 {
     static const char *const words[] = {
         [VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN] = "was shut down",
@@ -173,13 +173,13 @@ finish_by_stop(struct waited *waited, int detail)
     const int count = (int)(ARRAY_SIZE(words));
     const char *what =
         detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
-    const struct guest_report *report = &waited->report;
+    const struct guest_report *report = &guest->report;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
 
     failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s' %s before cloud-init had finished; %s", name_of(waited),
-                what, stage);
+                "domain '%s' %s before cloud-init had finished; %s", name_of(guest), what,
+                stage);
     if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
         failure_hint(&failure, "wait on that host");
     else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
@@ -189,63 +189,72 @@ finish_by_stop(struct waited *waited, int detail)
         failure_hint(&failure,
                      "it shut down before cloud-init started, or has none: see its "
                      "console and /var/log/libvirt/qemu/%s.log",
-                     name_of(waited));
+                     name_of(guest));
     else
         failure_hint(&failure,
                      "see the last messages of the guest and of QEMU: its console and "
                      "/var/log/libvirt/qemu/%s.log",
-                     name_of(waited));
-    finish(waited, "stopped", STATUS_STOPPED, report, failure);
+                     name_of(guest));
+    finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
 /* Says how its last boot ended, if that may be read. */
 static void
-finish_unstarted(struct waited *waited)
+finish_unstarted(struct guest *guest)
 {
     cleanup_record struct record record = {0};
     const struct record_result *result = &record.result;
     cleanup_failure struct failure *unreadable = NULL;
     cleanup_failure struct failure *failure = NULL;
+    const char *how = "finished with errors";
     cleanup_free char *last = NULL;
 
-    record_read(waited->waiting->context->root, waited->uuid, &record, &unreadable);
+    record_read(guest->waiting->context->root, guest->uuid, &record, &unreadable);
+    if (result->state == GUEST_STATE_DONE)
+        how = "was done";
     if (!record.boot.time)
         last = xstrdup("");
     else if (!guest_state_is_end(result->state))
         last = xasprintf("; its last boot, of %s, did not finish", record.boot.time);
     else
-        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time,
-                         result->state == GUEST_STATE_DONE ? "was done"
-                                                           : "finished with errors",
+        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time, how,
                          result->time ? " at " : "", result->time ? result->time : "");
     failure_set(&failure, FAILURE_DOMAIN,
                 "domain '%s' is not running%s\n"
                 "start it; 'virt-seed wait --next' also waits for a start",
-                name_of(waited), last);
-    finish(waited, "stopped", STATUS_STOPPED, NULL, failure);
+                name_of(guest), last);
+    finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
 }
 
 /* --- how it begins ---------------------------------------------------------------- */
 
-/*
- * For a guest that was saved, only the record has its report. A domain that was booted
- * was not resumed, and until libvirt has finished the start, the record is that of the
- * boot before.
- */
-static void
-finish_by_record(struct waited *waited)
+/* Return: whether the guest may have been saved and resumed. Until libvirt has finished a
+ * start, the record is that of the boot before. */
+static bool
+may_be_resumed(virDomainPtr domain)
 {
+    int state, reason;
+
+    if (virDomainGetState(domain, &state, &reason, 0) < 0)
+        return false;
+    if (state == VIR_DOMAIN_RUNNING)
+        return reason != VIR_DOMAIN_RUNNING_BOOTED;
+    return state != VIR_DOMAIN_PAUSED || reason != VIR_DOMAIN_PAUSED_STARTING_UP;
+}
+
+/* For a guest that was saved, only the record has its report. */
+static void
+finish_by_record(struct guest *guest)
+{
+    const int root = guest->waiting->context->root;
     cleanup_record struct record record = {0};
     const struct record_result *result = &record.result;
     cleanup_failure struct failure *unreadable = NULL;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    int state, reason;
 
-    if (virDomainGetState(waited->domain, &state, &reason, 0) < 0 ||
-        (state == VIR_DOMAIN_RUNNING && reason == VIR_DOMAIN_RUNNING_BOOTED) ||
-        (state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_STARTING_UP) ||
-        record_read(waited->waiting->context->root, waited->uuid, &record, &unreadable) <
-            0 ||
+    if (!may_be_resumed(guest->domain))
+        return;
+    if (record_read(root, guest->uuid, &record, &unreadable) < 0 ||
         !guest_state_is_end(result->state))
         return;
     report.state = result->state;
@@ -259,8 +268,8 @@ finish_by_record(struct waited *waited)
             .stage = GUEST_STAGE_NONE,
             .text = xstrdup(result->errors[i]),
         };
-    progress_show(waited->row, &report);
-    finish_by_report(waited, &report);
+    progress_show(guest->row, &report);
+    finish_by_report(guest, &report);
 }
 
 /*
@@ -306,122 +315,122 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
 
 /* Ends the waiting at once if no report can ever come. */
 static void
-check_report(struct waited *waited)
+check_report(struct guest *guest)
 {
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *failure = NULL;
-    const struct waiting_options *options = waited->waiting->options;
-    bool has_file = waited->reader.file >= 0;
-    int result = domain_view_load(&view, waited->domain, &failure);
+    const struct waiting_options *options = guest->waiting->options;
+    bool has_file = guest->reader.file >= 0;
+    int result = domain_view_load(&view, guest->domain, &failure);
 
     /* If --scrub cannot work in the end, say so before the waiting. */
     if (result == 0 && options->scrub && view.active) {
         result = delivery_of_running(&view.domain)->check_replace(&view.domain, &failure);
         if (result < 0)
-            failure_prefix(&failure, "domain '%s'", name_of(waited));
+            failure_prefix(&failure, "domain '%s'", name_of(guest));
     }
     if (result < 0)
-        finish(waited, "error", STATUS_FAILURE, NULL, failure);
-    else if (!view.active && !waited->next)
-        finish_unstarted(waited);
+        finish(guest, "error", STATUS_FAILURE, NULL, failure);
+    else if (!view.active && !guest->next)
+        finish_unstarted(guest);
     else if (require_report(&view, has_file, &failure) < 0)
-        finish(waited, "silent", STATUS_FAILURE, NULL, failure);
+        finish(guest, "silent", STATUS_FAILURE, NULL, failure);
 }
 
 void
-waiting_on_report(struct waited *waited)
+waiting_on_report(struct guest *guest)
 {
-    const struct guest_report *report = &waited->report;
+    const struct guest_report *report = &guest->report;
 
-    if (waited->over || report->state == GUEST_STATE_NOTHING ||
-        strcmp(report->boot, waited->passed) == 0)
+    if (guest->is_finished || report->state == GUEST_STATE_NOTHING ||
+        strcmp(report->boot, guest->passed) == 0)
         return;
-    waited->begun = true;
-    progress_show(waited->row, report);
+    guest->begun = true;
+    progress_show(guest->row, report);
     if (guest_state_is_end(report->state))
-        finish_by_report(waited, report);
+        finish_by_report(guest, report);
     /* Nobody reads our output any more; main() reports that. */
     if (ferror(stdout))
-        waited->waiting->over = true;
+        guest->waiting->is_finished = true;
 }
 
 void
-waiting_begin(struct waited *waited)
+waiting_begin(struct guest *guest)
 {
-    const struct guest_report *report = &waited->report;
-    bool active = waited->has_run;
+    const struct guest_report *report = &guest->report;
+    bool active = guest->has_run;
     bool complete = guest_state_is_end(report->state);
-    bool next = waited->next;
+    bool next = guest->next;
 
     /* A guest that was done before the domain stopped is done. */
     if (next || !active || !complete)
-        check_report(waited);
+        check_report(guest);
     /* The report of a domain that does not run is a leftover. */
     if (!active || (complete && next))
-        snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
-    waiting_on_report(waited);
-    if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
-        finish_by_record(waited);
-    if (waited->over || waited->begun)
+        snprintf(guest->passed, sizeof(guest->passed), "%s", report->boot);
+    waiting_on_report(guest);
+    if (!guest->is_finished && !next && report->state == GUEST_STATE_NOTHING)
+        finish_by_record(guest);
+    if (guest->is_finished || guest->begun)
         return;
     if (!next)
-        progress_wait_for(waited->row, "the guest's first report");
+        progress_wait_for(guest->row, "the guest's first report");
     else
-        progress_wait_for(waited->row, active ? "the next boot" : "the domain to start");
+        progress_wait_for(guest->row, active ? "the next boot" : "the domain to start");
 }
 
 void
-waiting_begin_start(struct waited *waited)
+waiting_begin_start(struct guest *guest)
 {
-    waited->next = true;
-    waited->starts = true;
-    snprintf(waited->passed, sizeof(waited->passed), "%s", waited->report.boot);
+    guest->next = true;
+    guest->starts = true;
+    snprintf(guest->passed, sizeof(guest->passed), "%s", guest->report.boot);
 }
 
 /* --- what happens ----------------------------------------------------------------- */
 
 void
-waiting_on_start(struct waited *waited, int detail)
+waiting_on_start(struct guest *guest, int detail)
 {
-    if (waited->over || waited->waiting->options->no_wait)
+    if (guest->is_finished || guest->waiting->options->no_wait)
         return;
-    progress_note(waited->row, "started");
-    waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
+    progress_note(guest->row, "started");
+    guest->begun = guest->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
     /* A guest that was saved continues, and what it said before counts. */
-    if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
-        waited->next = false;
+    if (guest->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
+        guest->next = false;
 }
 
 void
-waiting_on_run(struct waited *waited)
+waiting_on_run(struct guest *guest)
 {
-    if (waited->over || waited->waiting->options->no_wait)
+    if (guest->is_finished || guest->waiting->options->no_wait)
         return;
-    waited->has_run = true;
-    if (waited->starts && !waited->next)
-        waiting_begin(waited);
+    guest->has_run = true;
+    if (guest->starts && !guest->next)
+        waiting_begin(guest);
     else
-        check_report(waited);
+        check_report(guest);
 }
 
 void
-waiting_on_stop(struct waited *waited, int detail)
+waiting_on_stop(struct guest *guest, int detail)
 {
-    if (waited->over)
+    if (guest->is_finished)
         return;
-    if (waited->next && !waited->begun)
-        progress_note(waited->row, "stopped");
+    if (guest->next && !guest->begun)
+        progress_note(guest->row, "stopped");
     else
-        finish_by_stop(waited, detail);
+        finish_by_stop(guest, detail);
 }
 
 void
-waiting_on_failure(struct waited *waited, struct failure **reason)
+waiting_on_failure(struct guest *guest, struct failure **reason)
 {
-    if (waited->over)
+    if (guest->is_finished)
         return;
-    failure_prefix(reason, "domain '%s'", name_of(waited));
-    finish(waited, "error", STATUS_FAILURE, &waited->report, *reason);
+    failure_prefix(reason, "domain '%s'", name_of(guest));
+    finish(guest, "error", STATUS_FAILURE, &guest->report, *reason);
 }
 
 /* --- opening, running, closing ----------------------------------------------------- */
@@ -430,15 +439,15 @@ waiting_on_failure(struct waited *waited, struct failure **reason)
 static int
 read_timeout(const char *text, int *milliseconds, struct failure **failure)
 {
-    char *end = NULL;
+    const bool is_number = text && *text && !text[strspn(text, "0123456789")];
     unsigned long seconds;
 
     *milliseconds = -1;
     if (!text)
         return 0;
-    errno = 0;
-    seconds = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || seconds > LIMIT_TIMEOUT)
+    /* More than fits becomes the largest number. */
+    seconds = strtoul(text, NULL, 10);
+    if (!is_number || seconds > LIMIT_TIMEOUT)
         return failure_set(failure, FAILURE_USAGE,
                            "--timeout='%s' is not a number of seconds\ngive 0 to %d",
                            text, LIMIT_TIMEOUT);
@@ -473,31 +482,30 @@ waiting_open(struct waiting *waiting, const struct context *context,
     return follow_open(waiting, failure);
 }
 
-struct waited *
+struct guest *
 waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
 {
     virDomainPtr domain = libvirt_find_domain(waiting->connection, name, failure);
-    struct waited *waited;
+    struct guest *guest;
 
     if (!domain)
         return NULL;
-    waited = xcalloc(1, sizeof(*waited));
-    waited->waiting = waiting;
-    waited->domain = domain;
-    waited->next = waiting->options->next;
-    virDomainGetUUIDString(domain, waited->uuid);
+    guest = xcalloc(1, sizeof(*guest));
+    guest->waiting = waiting;
+    guest->domain = domain;
+    guest->next = waiting->options->next;
+    virDomainGetUUIDString(domain, guest->uuid);
     /* A domain that is named twice is waited for once. */
     for (size_t i = 0; i < waiting->count; i++) {
-        if (strcmp(waiting->list[i]->uuid, waited->uuid) == 0) {
+        if (strcmp(waiting->guests[i]->uuid, guest->uuid) == 0) {
             virDomainFree(domain);
-            free(waited);
-            return waiting->list[i];
+            free(guest);
+            return waiting->guests[i];
         }
     }
-    waited->row =
-        progress_add(&waiting->progress, virDomainGetName(domain), waited->uuid);
-    *array_add(waiting->list, waiting->count) = waited;
-    return follow_add(waited, failure) < 0 ? NULL : waited;
+    guest->row = progress_add(&waiting->progress, virDomainGetName(domain), guest->uuid);
+    *array_add(waiting->guests, waiting->count) = guest;
+    return follow_add(guest, failure) < 0 ? NULL : guest;
 }
 
 static void
@@ -516,14 +524,16 @@ handle_deadline(int timer, void *data)
 
     virEventUpdateTimeout(timer, -1);
     for (size_t i = 0; i < waiting->count; i++) {
-        struct waited *waited = waiting->list[i];
+        struct guest *guest = waiting->guests[i];
 
-        if (waited->over)
+        bool awaits_boot = guest->next && !guest->begun;
+
+        if (guest->is_finished)
             continue;
-        if (waited->next && !waited->begun && (waited->passed[0] || !waited->has_run))
-            finish_unbegun(waited);
+        if (awaits_boot && (guest->passed[0] || !guest->has_run))
+            finish_unbegun(guest);
         else
-            finish_by_time(waited);
+            finish_by_time(guest);
     }
 }
 
@@ -548,21 +558,25 @@ waiting_close(struct waiting *waiting, const struct failure *failure)
     static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
     int status = STATUS_OK;
 
-    if (failure)
-        status = failure->code == FAILURE_DOMAIN_MISSING    ? STATUS_NO_DOMAIN
-                 : failure->code == FAILURE_LIBVIRT_MISSING ? STATUS_NO_LIBVIRT
-                                                            : STATUS_FAILURE;
+    if (failure && failure->code == FAILURE_DOMAIN_MISSING)
+        status = STATUS_NO_DOMAIN;
+    else if (failure && failure->code == FAILURE_LIBVIRT_MISSING)
+        status = STATUS_NO_LIBVIRT;
+    else if (failure)
+        status = STATUS_FAILURE;
     for (size_t i = 0; !failure && i < ARRAY_SIZE(order); i++) {
-        for (size_t j = 0; j < waiting->count; j++)
-            status = waiting->list[j]->status == order[i] ? order[i] : status;
+        for (size_t j = 0; j < waiting->count; j++) {
+            if (waiting->guests[j]->status == order[i])
+                status = order[i];
+        }
     }
     progress_close(&waiting->progress);
     follow_close(waiting);
     for (size_t i = 0; i < waiting->count; i++) {
-        virDomainFree(waiting->list[i]->domain);
-        free(waiting->list[i]);
+        virDomainFree(waiting->guests[i]->domain);
+        free(waiting->guests[i]);
     }
-    free(waiting->list);
+    free(waiting->guests);
     /* Raise the signal again, so that our parent sees it. */
     if (waiting->signal != 0)
         raise(waiting->signal);

@@ -40,10 +40,10 @@ struct waiting {
     const struct waiting_options *options;
     const struct context *context;
     struct progress progress;
-    struct waited **list;
+    struct guest **guests;
     size_t count;
     int milliseconds; /* of the timeout, or -1 */
-    bool over;        /* for every domain, or nobody reads the output */
+    bool is_finished; /* for every domain, or nobody reads the output */
     int signal;       /* that has ended it, or 0 */
     /* follow.c's own: */
     virConnectPtr connection;
@@ -53,8 +53,8 @@ struct waiting {
     sigset_t signals_before;
 };
 
-/* A domain that is waited for. */
-struct waited {
+/* A domain that is waited for, and its guest. */
+struct guest {
     struct waiting *waiting;
     virDomainPtr domain;
     char uuid[VIR_UUID_STRING_BUFLEN];
@@ -65,7 +65,7 @@ struct waited {
     bool next;                    /* the boot to wait for is yet to come */
     bool starts;                  /* the caller starts the domain */
     bool begun;                   /* the boot that counts has begun */
-    bool over;
+    bool is_finished;
     int status;
     /* follow.c's own: */
     struct report_reader reader; /* its file is -1 if there is none */
@@ -86,19 +86,19 @@ int waiting_open(struct waiting *waiting, const struct context *context,
 
 /* Return: the domain of that name or UUID, owned by `waiting`; the same if it is added
  * twice; NULL on failure. */
-struct waited *waiting_add(struct waiting *waiting, const char *name,
-                           struct failure **failure);
+struct guest *waiting_add(struct waiting *waiting, const char *name,
+                          struct failure **failure);
 
 /* Begins to wait for a domain that runs, or that somebody else starts; the waiting may be
  * over right away. */
-void waiting_begin(struct waited *waited);
+void waiting_begin(struct guest *guest);
 
 /* The same for a domain that the caller is going to start: what its guest said before
  * does not count. */
-void waiting_begin_start(struct waited *waited);
+void waiting_begin_start(struct guest *guest);
 
 /* Ends the waiting for a domain; `failure` is NULL if all is well. */
-void waiting_finish(struct waited *waited, const char *outcome, int status,
+void waiting_finish(struct guest *guest, const char *outcome, int status,
                     const struct failure *failure);
 
 /* Waits until every domain that was added is over. Return: 0, or -1 with a failure. */
