@@ -11,16 +11,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <libvirt/libvirt.h>
 
-#include "base/fs.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/definition.h"
 #include "cli/libvirt.h"
+#include "seed/layout.h"
 
 struct options {
     bool describe;
@@ -29,8 +27,6 @@ struct options {
 /* The command line before the word that is completed. */
 struct line {
     const char *uri;
-    const char *root_path;
-    const char *operand; /* the first one, borrowed; NULL if there is none yet */
     const struct command *command;    /* NULL if it has none yet */
     const struct option_row *pending; /* the option whose value is completed, or NULL */
     size_t operand_count;             /* of the command */
@@ -88,15 +84,11 @@ read_word(struct line *line, const char *word)
     line->pending = row && row->argument && !value ? row : NULL;
     if (row && value && strcmp(row->name, "connect") == 0)
         line->uri = value;
-    if (row && value && strcmp(row->name, "root") == 0)
-        line->root_path = value;
     if (row || has_dash) {
         line->only_operands = line->only_operands || strcmp(word, "--") == 0;
         return;
     }
     if (line->command) {
-        if (!line->operand)
-            line->operand = word;
         line->operand_count++;
     } else if (strcmp(word, "help") == 0) {
         line->is_help = true;
@@ -154,35 +146,17 @@ offer_domains(const struct line *line, const char *prefix, const char *before)
     free(domains);
 }
 
-/* Offers the documents that the domain of the first operand has in its seed. Only a
- * domain or a regular file is read: a FIFO has one reader, the command itself. */
+/* Offers the documents of both layouts: which of them a seed has, only its request says. */
 static void
 offer_documents(const struct line *line, const char *prefix)
 {
-    char *operands[] = {xstrdup(line->operand ? line->operand : "-")};
-    cleanup_free char *operand = operands[0];
-    cleanup_close int root = fs_open_root(line->root_path);
-    const struct context context = {.uri = line->uri,
-                                    .root_path = line->root_path,
-                                    .root = root,
-                                    .operands = operands,
-                                    .operand_count = 1};
-    cleanup_definition struct definition definition = {0};
-    cleanup_request struct request request = {0};
-    cleanup_seed struct seed seed = {0};
-    cleanup_failure struct failure *denied = NULL;
-    cleanup_failure struct failure *ignored = NULL;
-    struct stat status;
+    const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};
 
-    if (definition_is_file(operand) &&
-        (stat(operand, &status) < 0 || !S_ISREG(status.st_mode)))
-        return;
-    if (root < 0 || strcmp(operand, "-") == 0 ||
-        definition_load_seed(&seed, &request, &definition, &context, false, &denied,
-                             &ignored) < 0)
-        return;
-    for (size_t i = 0; i < seed.document_count; i++)
-        offer(line, prefix, "", seed.documents[i].path, "", "document");
+    for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+        for (const struct layout_document *document = layouts[i]->documents;
+             document->path; document++)
+            offer(line, prefix, "", document->path, "", "document");
+    }
 }
 
 /* Offers what the placeholder stands for: "DOMAIN", "DOCUMENT", "PART", or words in lower
@@ -212,9 +186,7 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    struct line line = {.uri = context->uri,
-                        .root_path = context->root_path,
-                        .describe = options->describe};
+    struct line line = {.uri = context->uri, .describe = options->describe};
     const char *word, *value;
     const struct option_row *row;
     bool is_dashes;
