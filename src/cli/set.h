@@ -17,15 +17,16 @@ struct writing {
     struct new_passwords *passwords;
 };
 
+/* What one value of an option does to the element. */
+typedef int set_step(struct writing *writing, const struct option_value *value,
+                     struct failure **failure);
+
 /* What an option of the table means for the element. */
 struct setting {
     const char *below; /* its element's parent; NULL is <cloud-init> itself */
     const char *element;
-    /* Removes what was there; NULL: the elements of that name. */
-    int (*remove)(struct writing *writing, const struct option_value *value,
-                  struct failure **failure);
-    int (*add)(struct writing *writing, const struct option_value *value,
-               struct failure **failure);
+    set_step *remove; /* what was there; NULL: the elements of that name */
+    set_step *add;
 };
 
 /* --- the element ---------------------------------------------------------------------- */
@@ -48,34 +49,21 @@ int set_check_text(const struct option_value *value, const char *text, size_t si
 /* --- settings ------------------------------------------------------------------------- */
 
 /* --ip: an <interface> of <network-config from="interfaces">. */
-int set_remove_ip(struct writing *writing, const struct option_value *value,
-                  struct failure **failure);
-int set_add_ip(struct writing *writing, const struct option_value *value,
-               struct failure **failure);
+set_step set_remove_ip, set_add_ip;
 
 /* --package and --run: lists in a user-data document of virt-seed's own. Removing one
  * fails if the document was edited so that the list in it cannot be changed. */
-int set_remove_list(struct writing *writing, const struct option_value *value,
-                    struct failure **failure);
-int set_add_to_list(struct writing *writing, const struct option_value *value,
-                    struct failure **failure);
+set_step set_remove_list, set_add_to_list;
 
 /* --password-file and --root-password-file: a hash that the host stores, and an attribute
  * that says so. */
-int set_remove_password(struct writing *writing, const struct option_value *value,
-                        struct failure **failure);
-int set_add_password(struct writing *writing, const struct option_value *value,
-                     struct failure **failure);
+set_step set_remove_password, set_add_password;
 
 /* --secret: PART=NAME[/KEY]. */
-int set_remove_secret(struct writing *writing, const struct option_value *value,
-                      struct failure **failure);
-int set_add_secret(struct writing *writing, const struct option_value *value,
-                   struct failure **failure);
+set_step set_remove_secret, set_add_secret;
 
 /* --user-data: the documents that do not come from the settings above. */
-int set_remove_user_data(struct writing *writing, const struct option_value *value,
-                         struct failure **failure);
+set_step set_remove_user_data;
 
 /* Moves the document of --package and --run after all others, to which it adds. */
 void set_order_user_data(struct writing *writing);
