@@ -29,22 +29,15 @@ struct options {
     bool all;
 };
 
-/* What is left of one domain. */
-struct remains {
-    const char *uuid;
-    const struct leftover *list;
-    size_t count;
-};
-
 static bool
 is_mark(const struct leftover *leftover)
 {
     return strcmp(leftover->name + UUID_LENGTH, GONE_SUFFIX) == 0;
 }
 
-/* Return: what is to become of what lasts. */
+/* Return: what is to become of what lasts of the domain that left all of these. */
 static enum garbage_fate
-decide(int root, const struct remains *remains)
+decide(int root, const struct leftover *list, size_t count)
 {
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *failure = NULL;
@@ -53,11 +46,11 @@ decide(int root, const struct remains *remains)
     bool is_recent = false;
 
     /* A record that cannot be read may be that of such a guest. */
-    if (record_read(root, remains->uuid, &record, &failure) < 0 || record.done)
+    if (record_read(root, list->uuid, &record, &failure) < 0 || record.done)
         return GARBAGE_KEPT_DONE;
-    for (size_t i = 0; i < remains->count; i++) {
-        is_noted = is_noted || is_mark(&remains->list[i]);
-        is_recent = is_recent || now - remains->list[i].changed < GARBAGE_KEPT_SECONDS;
+    for (size_t i = 0; i < count; i++) {
+        is_noted = is_noted || is_mark(&list[i]);
+        is_recent = is_recent || now - list[i].changed < GARBAGE_KEPT_SECONDS;
     }
     if (!is_noted)
         return GARBAGE_KEPT_SINCE_NOW;
@@ -68,12 +61,11 @@ decide(int root, const struct remains *remains)
 static int
 is_known(virConnectPtr connection, const char *uuid, struct failure **failure)
 {
-    virDomainPtr domain = virDomainLookupByUUIDString(connection, uuid);
+    cleanup_libvirt_domain virDomainPtr domain =
+        virDomainLookupByUUIDString(connection, uuid);
 
-    if (domain) {
-        virDomainFree(domain);
+    if (domain)
         return 1;
-    }
     if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
         return 0;
     return libvirt_fail(failure, "could not ask libvirt for domain %s", uuid);
@@ -92,26 +84,24 @@ garbage_find(virConnectPtr connection, int root, bool all, bool notes,
         return -1;
     /* The list is sorted: what is one domain's is together. */
     for (size_t start = 0; start < leftovers.count; start = end) {
-        struct remains remains = {
-            .uuid = leftovers.list[start].uuid,
-            .list = &leftovers.list[start],
-        };
-        int known = is_known(connection, remains.uuid, failure);
-        enum garbage_fate fate;
+        const struct leftover *list = &leftovers.list[start];
+        const char *uuid = list->uuid;
+        int known = is_known(connection, uuid, failure);
+        enum garbage_fate fate = GARBAGE_REMOVED;
 
         if (known < 0)
             return -1;
-        for (end = start;
-             end < leftovers.count && strcmp(leftovers.list[end].uuid, remains.uuid) == 0;
-             end++)
-            remains.count++;
-        fate = all || known ? GARBAGE_REMOVED : decide(root, &remains);
+        end = start + 1;
+        while (end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0)
+            end++;
+        if (!all && !known)
+            fate = decide(root, list, end - start);
         if (notes && (known || fate == GARBAGE_KEPT_SINCE_NOW))
-            leftovers_note_gone(root, remains.uuid, !known);
+            leftovers_note_gone(root, uuid, !known);
         if (notes && known)
-            leftovers_remove_abandoned(root, remains.uuid);
-        for (size_t i = 0; i < remains.count && !known; i++) {
-            const struct leftover *leftover = &remains.list[i];
+            leftovers_remove_abandoned(root, uuid);
+        for (size_t i = start; i < end && !known; i++) {
+            const struct leftover *leftover = &leftovers.list[i];
 
             if (visit(data, leftover, leftover->lasting ? fate : GARBAGE_REMOVED,
                       failure) < 0)

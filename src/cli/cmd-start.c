@@ -218,18 +218,18 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
 {
     struct waiting *waiting = &starting->waiting;
     size_t before = waiting->count;
-    virDomainPtr domain = libvirt_find_domain(starting->connection, name, failure);
+    cleanup_libvirt_domain virDomainPtr domain =
+        libvirt_find_domain(starting->connection, name, failure);
     struct guest *guest = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!guest || waiting->count == before || guest->has_run) {
-        if (domain)
-            virDomainFree(domain);
-        return guest ? 0 : -1;
-    }
+    if (!guest)
+        return -1;
+    if (waiting->count == before || guest->has_run)
+        return 0;
     job = xcalloc(1, sizeof(*job));
     job->guest = guest;
-    job->domain = domain;
+    job->domain = steal(domain);
     *array_add(starting->jobs, starting->count) = job;
     return 0;
 }
@@ -265,13 +265,12 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
 static int
 add_operand(struct starting *starting, const char *name, struct failure **failure)
 {
+    cleanup_libvirt_domain virDomainPtr domain = NULL;
     bool is_pattern = strpbrk(name, "*?[");
-    virDomainPtr domain =
-        is_pattern ? virDomainLookupByName(starting->connection, name) : NULL;
     int found;
 
-    if (domain)
-        virDomainFree(domain);
+    if (is_pattern)
+        domain = virDomainLookupByName(starting->connection, name);
     if (domain || !is_pattern)
         return add_domain(starting, name, failure);
     found = add_matching(starting, name, failure);
@@ -368,8 +367,7 @@ end_threads(struct starting *starting)
         virEventRemoveHandle(starting->notifier_handle);
     close_pointer(&starting->notifier);
     for (size_t i = 0; i < starting->count; i++) {
-        if (starting->jobs[i]->domain)
-            virDomainFree(starting->jobs[i]->domain);
+        virDomainFree(starting->jobs[i]->domain);
         failure_free(starting->jobs[i]->failure);
         free(starting->jobs[i]);
     }

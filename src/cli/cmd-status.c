@@ -141,12 +141,6 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
 
 /* --- cloud-init ------------------------------------------------------------------- */
 
-static void
-add_error(struct domain_status *status, const char *text)
-{
-    json_add(status->errors, json_string(text));
-}
-
 /* The record has the report of a guest that was saved. */
 static void
 describe_result(struct domain_status *status, int root, bool active,
@@ -164,7 +158,7 @@ describe_result(struct domain_status *status, int root, bool active,
         status->stage = guest_report_last_stage(&report);
         status->since = record_time(written);
         for (size_t i = 0; i < report.errors.count; i++)
-            add_error(status, report.errors.list[i].text);
+            json_add(status->errors, json_string(report.errors.list[i].text));
         status->claim = report.claim;
         report.claim = (struct guest_claim){0};
     } else if (unread || *unreadable) {
@@ -175,7 +169,7 @@ describe_result(struct domain_status *status, int root, bool active,
             guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
         status->since = xstrdup(result->time ? result->time : record->boot.time);
         for (size_t i = 0; i < result->error_count; i++)
-            add_error(status, result->errors[i]);
+            json_add(status->errors, json_string(result->errors[i]));
         status->claim = result->claim;
         result->claim = (struct guest_claim){0};
     } else if (written != 0) {
@@ -297,12 +291,10 @@ collect(struct rows *rows, const struct context *context, virConnectPtr connecti
     int count;
 
     for (size_t i = 0; result == 0 && i < context->operand_count; i++) {
-        virDomainPtr domain =
+        cleanup_libvirt_domain virDomainPtr domain =
             libvirt_find_domain(connection, context->operands[i], failure);
 
         result = domain ? add_row(rows, domain, failure) : -1;
-        if (domain)
-            virDomainFree(domain);
     }
     if (result < 0 || context->operand_count > 0)
         return result;

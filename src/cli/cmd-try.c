@@ -135,7 +135,8 @@ check_domain(const struct trial *trial, struct failure **failure)
 {
     virDomainPtr domain = trial->definition.libvirt;
     const char *name = trial->definition.domain.name;
-    virDomainPtr other;
+    cleanup_libvirt_domain virDomainPtr other =
+        virDomainLookupByName(trial->definition.connection, trial->rehearsal.name);
 
     if (virDomainIsActive(domain) == 1)
         return failure_set(failure, FAILURE_DOMAIN,
@@ -149,10 +150,8 @@ check_domain(const struct trial *trial, struct failure **failure)
                            "and boots nothing\n"
                            "drop the saved state with 'virsh managedsave-remove'",
                            name);
-    other = virDomainLookupByName(trial->definition.connection, trial->rehearsal.name);
     if (!other)
         return 0;
-    virDomainFree(other);
     return failure_set(failure, FAILURE_DOMAIN,
                        "domain '%s' already exists, and the rehearsal needs that name\n"
                        "wait until the other 'virt-seed try' has ended, or rename that "

@@ -28,6 +28,15 @@ libvirt_close_pointer(virConnectPtr *connection)
 
 #define cleanup_connection __attribute__((cleanup(libvirt_close_pointer)))
 
+static inline void
+libvirt_free_pointer(virDomainPtr *domain)
+{
+    if (*domain)
+        virDomainFree(*domain);
+}
+
+#define cleanup_libvirt_domain __attribute__((cleanup(libvirt_free_pointer)))
+
 /* Return: whether the daemon runs on another host; not without a connection. */
 bool libvirt_is_remote(virConnectPtr connection);
 

@@ -21,6 +21,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/libvirt.h"
 #include "cli/rehearsal.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
@@ -182,24 +183,22 @@ static int
 note_owners(const struct rehearsal *rehearsal, const char *domain,
             struct failure **failure)
 {
-    cleanup_json json_t *disks = json_array();
-    cleanup_json json_t *owners = json_object();
+    json_t *disks = json_array();
+    cleanup_json json_t *owners = NULL;
     cleanup_free char *text = NULL;
     int error;
 
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
         const struct rehearsal_disk *disk = &rehearsal->disks[i];
-        json_t *owner = json_object();
 
-        json_set(owner, "path", json_outside_string(disk->path));
-        json_set(owner, "uid", json_integer(disk->uid));
-        json_set(owner, "gid", json_integer(disk->gid));
-        json_set(owner, "device", json_integer((json_int_t)disk->device));
-        json_set(owner, "inode", json_integer((json_int_t)disk->inode));
-        json_add(disks, owner);
+        json_add(disks,
+                 json_pack("{s:o, s:I, s:I, s:I, s:I}", "path",
+                           json_outside_string(disk->path), "uid", (json_int_t)disk->uid,
+                           "gid", (json_int_t)disk->gid, "device",
+                           (json_int_t)disk->device, "inode", (json_int_t)disk->inode));
     }
-    json_set(owners, "domain", json_outside_string(domain));
-    json_must(json_object_set(owners, "disks", disks));
+    owners =
+        json_pack("{s:o, s:o}", "domain", json_outside_string(domain), "disks", disks);
     text = json_text(owners);
     error =
         fs_replace_file(rehearsal->directory, REHEARSAL_OWNERS, text, 0600, (gid_t)-1);
@@ -326,8 +325,8 @@ rehearsal_files_give_back_of(int root, const char *uuid, virConnectPtr connectio
         xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, uuid, REHEARSAL_OWNERS);
     cleanup_buffer struct buffer text = {0};
     cleanup_json json_t *owners = NULL;
+    cleanup_libvirt_domain virDomainPtr domain = NULL;
     const json_t *noted;
-    virDomainPtr domain;
     size_t i;
 
     if (fs_read_in_root(root, path, LIMIT_RECORD, &text) < 0)
@@ -341,8 +340,6 @@ rehearsal_files_give_back_of(int root, const char *uuid, virConnectPtr connectio
     domain = virDomainLookupByUUIDString(
         connection, json_string_value(json_object_get(owners, "domain")));
     rehearsal_files_give_back(&rehearsal, domain && virDomainIsActive(domain) == 1);
-    if (domain)
-        virDomainFree(domain);
     rehearsal_clear(&rehearsal);
 }
 
