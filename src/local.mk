@@ -326,9 +326,7 @@ virt_seed_SOURCES = \
 	%D%/cli/editor.c \
 	%D%/cli/editor.h \
 	%D%/cli/follow.c \
-	%D%/cli/follow.h \
 	%D%/cli/guest-signs.c \
-	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.h \
 	%D%/cli/io.c \

@@ -28,7 +28,7 @@ print_json(const struct seed *seed, const char *path)
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
         const struct buffer *data = &document->data;
-        json_t *text = json_stringn(data->data ? data->data : "", data->size);
+        json_t *text = json_stringn(buffer_text(data), data->size);
         cleanup_free char *encoded = NULL;
 
         if (path && strcmp(path, document->path) != 0) {
@@ -69,12 +69,11 @@ fold_reporter(const struct buffer *data)
     /* Without its quotes. */
     quoted[strlen(quoted) - 1] = '\0';
     length = strlen(body) - 1;
-    found = data->size > 0 ? memmem(data->data, data->size, body, length) : NULL;
+    found = memmem(buffer_text(data), data->size, body, length);
     if (!found) {
         /* The last line end is two characters. */
         length = strlen(quoted + 1) - 2;
-        found =
-            data->size > 0 ? memmem(data->data, data->size, quoted + 1, length) : NULL;
+        found = memmem(buffer_text(data), data->size, quoted + 1, length);
     }
     offset = found ? (size_t)(found - data->data) : data->size;
     buffer_append(&folded, data->data, offset);

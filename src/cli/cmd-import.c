@@ -26,21 +26,15 @@ struct options {
     struct change_options change;
 };
 
-/* The systems whose documents can be read. */
-enum {
-    FORMAT_KUBEVIRT,
-    FORMAT_OVIRT,
-    FORMAT_SEED,
-};
-
+/* What can be read. */
 static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
 } formats[] = {
-    [FORMAT_KUBEVIRT] = {"kubevirt", import_kubevirt},
-    [FORMAT_OVIRT] = {"ovirt", import_ovirt},
-    [FORMAT_SEED] = {"seed", import_seed_file},
+    {"kubevirt", import_kubevirt},
+    {"ovirt", import_ovirt},
+    {"seed", import_seed_file},
 };
 
 static const struct format *
@@ -58,13 +52,11 @@ format_by_name(const char *name)
 static const struct format *
 guess_format(const struct buffer *data)
 {
-    const char *text = data->size > 0 ? data->data : "";
+    const char *text = buffer_text(data);
 
     if (import_is_seed(text, data->size))
-        return &formats[FORMAT_SEED];
-    if (text[strspn(text, " \t\r\n")] == '<')
-        return &formats[FORMAT_OVIRT];
-    return &formats[FORMAT_KUBEVIRT];
+        return format_by_name("seed");
+    return format_by_name(text[strspn(text, " \t\r\n")] == '<' ? "ovirt" : "kubevirt");
 }
 
 static int

@@ -64,9 +64,7 @@ static const char *const state_words[] = {
 static bool
 is_text(const struct document *document)
 {
-    const struct buffer *data = &document->data;
-
-    return data->size == 0 || element_can_hold(data->data, data->size);
+    return element_can_hold(buffer_text(&document->data), document->data.size);
 }
 
 /* Return: diff(1)'s unified diff, owned by the caller (buffer_clear); empty if there is

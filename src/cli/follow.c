@@ -18,8 +18,8 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "cli/follow.h"
 #include "cli/libvirt.h"
+#include "cli/waiting.h"
 
 /* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB

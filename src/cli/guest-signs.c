@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "cli/definition.h"
-#include "cli/guest-signs.h"
+#include "cli/waiting.h"
 #include "domain/xml.h"
 
 /* What libvirt itself looks for. */

@@ -15,8 +15,6 @@
 #include "base/process.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
-#include "cli/follow.h"
-#include "cli/guest-signs.h"
 #include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "cli/waiting.h"

@@ -108,3 +108,60 @@ int waiting_run(struct waiting *waiting, struct failure **failure);
  * exit status: the first of 1, 3, 124 that a domain has, or 0; with a failure, 4 if there
  * is no such domain, 5 if libvirt cannot be reached, else 1. */
 int waiting_close(struct waiting *waiting, const struct failure *failure);
+
+/* --- follow.c: what happens to them ------------------------------------------------ */
+
+/*
+ * It follows the domains: their guests' reports as they grow, and whether they run. Nothing
+ * is polled: all events, those of inotify(7) too, come through libvirt's event loop.
+ */
+
+/* Prepares to follow, and connects to libvirt on this host. The descriptors and handles of
+ * `waiting` are -1. */
+int follow_open(struct waiting *waiting, struct failure **failure);
+
+/* Begins to follow a domain, and reads what its guest has said so far. Fails if its report
+ * may not be read. */
+int follow_add(struct guest *guest, struct failure **failure);
+
+/* Passes on what happens until waiting->is_finished is set, or until SIGINT, SIGTERM or
+ * SIGHUP arrives, whose number is then in waiting->signal. Return: 0, or -1 if libvirt's
+ * daemon is gone. */
+int follow_run(struct waiting *waiting, struct failure **failure);
+
+void follow_close(struct waiting *waiting);
+
+/* What it calls: for each line of the report that counts. */
+void waiting_on_report(struct guest *guest);
+
+/* `detail` is libvirt's virDomainEventStartedDetailType. */
+void waiting_on_start(struct guest *guest, int detail);
+
+/* After waiting_on_start(), when the domain runs and its report was looked for. */
+void waiting_on_run(struct guest *guest);
+
+/* `detail` is libvirt's virDomainEventStoppedDetailType. */
+void waiting_on_stop(struct guest *guest, int detail);
+
+/* Its report can no longer be read. */
+void waiting_on_failure(struct guest *guest, struct failure **reason);
+
+/* --- guest-signs.c: signs of life --------------------------------------------------- */
+
+/*
+ * They tell a slow guest from one without cloud-init: whether its end of the report channel
+ * is open, whether its guest agent runs, and when it last printed to its console, if that
+ * goes to a file.
+ */
+
+/* What they say about a guest that has not reported, or not its end, and what to do: a
+ * phrase each, or NULL if they say nothing. */
+struct guest_signs {
+    char *reason; /* owned by the caller (free) */
+    const char *hint;
+};
+
+/* Reads them; the connection may be a read-only one. `root` is the directory "/" of the
+ * host; `was_heard` says that the guest has reported something. */
+void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root,
+                      bool was_heard);

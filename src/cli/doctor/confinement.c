@@ -135,30 +135,24 @@ doctor_selinux(struct doctor *doctor)
     const char *fix = "install virt-seed-selinux";
     struct stat status;
 
-    if (!enforcing) {
+    if (doctor->daemon.pid > 0)
+        daemon = read_word(doctor->root, path, NULL);
+    /* Debian has no package of the module. */
+    if (fs_stat_in_root(doctor->root, "/etc/debian_version", &status) == 0)
+        fix = "build and load the policy module: man virt-seed-selinux";
+    if (!enforcing)
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is off");
-        return;
-    }
-    if (strcmp(enforcing, "1") != 0) {
+    else if (strcmp(enforcing, "1") != 0)
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is permissive");
-        return;
-    }
-    if (has_own_type(doctor)) {
+    else if (has_own_type(doctor))
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
                    "virt-seed's SELinux policy module is loaded, and covers the hook");
-        return;
-    }
-    daemon = doctor->daemon.pid > 0 ? read_word(doctor->root, path, NULL) : NULL;
-    if (daemon && strstr(daemon, UNCONFINED_TYPE)) {
+    else if (daemon && strstr(daemon, UNCONFINED_TYPE))
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
                    "SELinux runs %s, and with it the hook, in virtd_t",
                    doctor->daemon.name);
-        return;
-    }
-    /* Debian has no package of it. */
-    if (fs_stat_in_root(doctor->root, "/etc/debian_version", &status) == 0)
-        fix = "build and load the policy module: man virt-seed-selinux";
-    doctor_add(doctor, DOCTOR_PROBLEM, "selinux", fix,
-               "SELinux is enforcing without virt-seed's policy module: domains that "
-               "have a seed cannot start");
+    else
+        doctor_add(doctor, DOCTOR_PROBLEM, "selinux", fix,
+                   "SELinux is enforcing without virt-seed's policy module: domains that "
+                   "have a seed cannot start");
 }
