@@ -159,26 +159,33 @@ define(struct definition *definition, struct failure **failure)
     return check_written(definition, &written, failure);
 }
 
-enum definition_state
+int
 definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct wiring *wiring,
-                           struct failure **failure)
+                           virDomainPtr domain, struct failure **failure)
 {
     const struct change_options options = {0};
+    const char *name = virDomainGetName(domain);
+    cleanup_free char *word = xshellquote(name);
     cleanup_definition struct definition definition = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_wiring struct wiring wiring = {0};
 
     if (definition_load_known(&definition, connection, domain, DEFINITION_CHANGE,
                               failure) < 0)
-        return DEFINITION_FAILED;
+        return -1;
     wire_facts_read(&facts, &definition.domain);
     if (!facts.wants_seed)
-        return DEFINITION_ASKS_NOTHING;
-    if (definition_wire(&definition, context, &options, wiring, failure) < 0)
-        return DEFINITION_FAILED;
-    if (wiring->change_count == 0)
-        return DEFINITION_WAS_WIRED;
-    return define(&definition, failure) < 0 ? DEFINITION_FAILED : DEFINITION_WIRED;
+        return failure_set(
+            failure, FAILURE_REQUEST_MISSING,
+            "domain '%s' does not ask for cloud-init\n"
+            "give it a request with 'virt-seed set'; or start it without a seed: virsh "
+            "start %s",
+            name, word);
+    if (definition_wire(&definition, context, &options, &wiring, failure) < 0)
+        return -1;
+    if (wiring.change_count == 0)
+        return 0;
+    return define(&definition, failure) < 0 ? -1 : 1;
 }
 
 /* --- where it belongs --------------------------------------------------------------- */

@@ -52,24 +52,13 @@ int definition_commit(struct definition *definition, const struct context *conte
                       const struct change_options *options, const char *nothing,
                       const struct wiring *wiring, struct failure **failure);
 
-enum definition_state {
-    DEFINITION_FAILED = -1,
-    DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
-    DEFINITION_WAS_WIRED,
-    DEFINITION_WIRED, /* now */
-};
-
 /*
- * Wires the definition of libvirt's domain as `virt-seed wire` does, if it asks for a
- * seed, and says nothing; for the commands that do it by themselves. `wiring` gets what
- * was changed, or would have been if it failed. Threads may do this side by side, after
- * xmlInitParser().
+ * Wires the definition of libvirt's domain as `virt-seed wire` does, and says nothing; fails
+ * if it has no <cloud-init>, nor anything else of ours. Threads may do this side by side,
+ * after xmlInitParser(). Return: 1 if it was wired now, 0 if it was before, or -1.
  */
-enum definition_state definition_wire_in_libvirt(const struct context *context,
-                                                 virConnectPtr connection,
-                                                 virDomainPtr domain,
-                                                 struct wiring *wiring,
-                                                 struct failure **failure);
+int definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
+                               virDomainPtr domain, struct failure **failure);
 
 /* --- its summary ------------------------------------------------------------------ */
 

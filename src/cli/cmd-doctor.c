@@ -34,40 +34,30 @@ static const char *const state_words[] = {
 
 /* --- diagnoses ---------------------------------------------------------------------- */
 
-/* Takes over both texts. */
-static void
-add(struct doctor *doctor, enum doctor_state state, const char *subject, char *message,
-    char *fix)
-{
-    *array_add(doctor->list, doctor->count) = (struct diagnosis){
-        .state = state, .subject = subject, .message = message, .fix = fix};
-    doctor->problems += state == DOCTOR_PROBLEM;
-}
-
 void
 doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
            const char *fix, const char *format, ...)
 {
+    struct diagnosis *diagnosis = array_add(doctor->list, doctor->count);
     va_list arguments;
-    char *message;
 
+    *diagnosis = (struct diagnosis){.state = state, .subject = subject};
+    if (fix)
+        diagnosis->fix = xstrdup(fix);
     va_start(arguments, format);
-    message = xvasprintf(format, arguments);
+    diagnosis->message = xvasprintf(format, arguments);
     va_end(arguments);
-    add(doctor, state, subject, message, fix ? xstrdup(fix) : NULL);
+    doctor->problems += state == DOCTOR_PROBLEM;
 }
 
 bool
 doctor_take(struct doctor *doctor, enum doctor_state state, const char *subject,
             struct failure **failure)
 {
-    struct failure *taken = *failure;
-
-    if (!taken)
+    if (!*failure)
         return false;
-    add(doctor, state, subject, steal(taken->message), steal(taken->hint));
-    failure_free(taken);
-    *failure = NULL;
+    doctor_add(doctor, state, subject, (*failure)->hint, "%s", (*failure)->message);
+    failure_free(steal(*failure));
     return true;
 }
 

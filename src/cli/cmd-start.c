@@ -90,22 +90,11 @@ start(const struct starting *starting, struct job *job)
 {
     /* The next call to libvirt clears its last error. */
     const char *name = virDomainGetName(job->domain);
-    cleanup_wiring struct wiring wiring = {0};
-    enum definition_state state = definition_wire_in_libvirt(
-        starting->context, starting->connection, job->domain, &wiring, &job->failure);
+    int wired = definition_wire_in_libvirt(starting->context, starting->connection,
+                                           job->domain, &job->failure);
 
-    job->wired = state == DEFINITION_WIRED;
-    if (state == DEFINITION_ASKS_NOTHING) {
-        cleanup_free char *word = xshellquote(name);
-
-        failure_set(
-            &job->failure, FAILURE_REQUEST_MISSING,
-            "domain '%s' does not ask for cloud-init\n"
-            "give it a request with 'virt-seed set'; or start it without a seed: virsh "
-            "start %s",
-            name, word);
-    }
-    if (job->failure || virDomainCreate(job->domain) == 0)
+    job->wired = wired > 0;
+    if (wired < 0 || virDomainCreate(job->domain) == 0)
         return;
     fail_start(name, &job->failure);
     job->was_active = virDomainIsActive(job->domain) == 1;

@@ -110,14 +110,14 @@ listen_for_interfaces(struct trial *trial, struct failure **failure)
         .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
-    struct sockaddr *any = (struct sockaddr *)&address;
+    struct sockaddr *generic = (struct sockaddr *)&address;
     socklen_t length = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool listens;
 
     trial->listener = fd;
-    listens = fd >= 0 && bind(fd, any, length) == 0 && listen(fd, SOMAXCONN) == 0;
-    if (!listens || getsockname(fd, any, &length) < 0)
+    listens = fd >= 0 && bind(fd, generic, length) == 0 && listen(fd, SOMAXCONN) == 0;
+    if (!listens || getsockname(fd, generic, &length) < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not make the rehearsal's network");
     trial->listener_handle =
