@@ -112,6 +112,15 @@ fs_list(int dir)
     return entries;
 }
 
+struct dirent *
+fs_next(DIR *entries)
+{
+    if (!entries)
+        return NULL;
+    errno = 0;
+    return readdir(entries);
+}
+
 /* Untouched memory costs nothing, but all that was reserved is wiped in the end. */
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
@@ -223,7 +232,7 @@ remove_at(int dir, const char *name, int depth)
     stream = fd < 0 ? NULL : fs_list(fd);
     if (!stream)
         return -errno;
-    while ((errno = 0, entry = readdir(stream))) {
+    while ((entry = fs_next(stream))) {
         int one = 0;
 
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

@@ -55,6 +55,10 @@ int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
  * caller (cleanup_closedir), or NULL with errno. */
 DIR *fs_list(int dir);
 
+/* Return: the next entry; NULL with errno 0 at the end, else with what has failed: here, or
+ * in fs_list(), which gave no list. */
+struct dirent *fs_next(DIR *entries);
+
 /* Appends everything up to the end of file; -EFBIG, with the beginning appended, if that is
  * more than `limit` bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
