@@ -220,7 +220,7 @@ list_drop_ins(int directory, char ***names, size_t *count, struct failure **fail
 
     if (fd == -ENOENT)
         return 0;
-    while (entries && (errno = 0, entry = readdir(entries))) {
+    while ((entry = fs_next(entries))) {
         const char *dot = strrchr(entry->d_name, '.');
 
         if (entry->d_name[0] == '.' || !dot || strcmp(dot, ".conf") != 0)

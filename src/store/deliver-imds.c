@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/xml.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "base/failure.h"
 #include "domain/documents.h"

@@ -142,9 +142,11 @@ find_directory(const struct scan *scan, const char *path, const char **directory
 
     /* What ".." leaves may exist when the path is opened, or in a directory where QEMU
      * looks next. */
-    if (error == 0 && !*directory && up && has_name(up))
+    if (error < 0 || *directory)
+        return error;
+    if (up && has_name(up))
         *directory = OURS;
-    return error;
+    return 0;
 }
 
 /* --- the values of the document ----------------------------------------------------- */
@@ -166,15 +168,16 @@ is_own(const struct scan *scan, const xmlNode *node, const char *value)
 {
     const char *device = (const char *)node->parent->name;
     const size_t length = strlen(scan->rehearsal);
+    const char *file = strncmp(value, scan->rehearsal, length) == 0 ? value + length : "";
 
     /* A file of the directory that `virt-seed try` has made for this rehearsal. */
-    if (strncmp(value, scan->rehearsal, length) == 0 && value[length] != '\0' &&
-        value[length] != '.' && !strchr(value + length, '/'))
+    if (*file && *file != '.' && !strchr(file, '/'))
         return is_rehearsal_starting(scan);
     if (strcmp((const char *)node->name, "source") != 0)
         return false;
-    return (strcmp(device, "disk") == 0 && strcmp(value, scan->seed) == 0) ||
-           (strcmp(device, "channel") == 0 && strcmp(value, scan->report) == 0);
+    if (strcmp(device, "disk") == 0)
+        return strcmp(value, scan->seed) == 0;
+    return strcmp(device, "channel") == 0 && strcmp(value, scan->report) == 0;
 }
 
 /* Return: the element as people know it: the device, or the child of <domain>. */
@@ -194,9 +197,13 @@ refuse(const xmlNode *node, const char *path, int error, const char *directory,
        struct failure **failure)
 {
     const xmlNode *device = node->ns ? node : device_of(node);
-    cleanup_free char *what =
-        node->ns ? xasprintf("<qemu:%s> names a path", (const char *)node->name)
-                 : xasprintf("<%s> names '%.512s'", (const char *)device->name, path);
+    const char *name = (const char *)device->name;
+    cleanup_free char *what = NULL;
+
+    if (node->ns)
+        what = xasprintf("<qemu:%s> names a path", name);
+    else
+        what = xasprintf("<%s> names '%.512s'", name, path);
 
     if (error == -ETIME)
         return failure_set(
@@ -291,8 +298,10 @@ is_text(const xmlNode *child)
 {
     const char *name = (const char *)child->name;
 
-    return !child->ns && (strcmp(name, "metadata") == 0 || strcmp(name, "title") == 0 ||
-                          strcmp(name, "description") == 0);
+    if (child->ns)
+        return false;
+    return strcmp(name, "metadata") == 0 || strcmp(name, "title") == 0 ||
+           strcmp(name, "description") == 0;
 }
 
 static void

@@ -47,11 +47,13 @@ can_be_bound(const union inet_address *address, socklen_t size)
     const int on = 1;
     cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+        return false;
     /* The address may be added to an interface later (IP_FREEBIND, ip(7)). */
-    return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-           setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
-                      ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) == 0 &&
-           bind(fd, &address->any, size) == 0;
+    if (setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                   ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) < 0)
+        return false;
+    return bind(fd, &address->any, size) == 0;
 }
 
 /*
@@ -66,8 +68,9 @@ connect_to(const union inet_address *address, socklen_t size)
     cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     inet_address_set_port(&own, 0);
-    if (fd < 0 || bind(fd, &own.any, size) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+    if (fd < 0 || bind(fd, &own.any, size) < 0)
+        return -errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
         connect(fd, &address->any, size) < 0)
         return -errno;
@@ -84,7 +87,9 @@ server_user(void)
     cleanup_fclose FILE *file = fopen("/etc/passwd", "re");
     const struct passwd *entry;
 
-    while (file && (entry = fgetpwent(file))) {
+    if (!file)
+        return 0;
+    while ((entry = fgetpwent(file))) {
         if (strcmp(entry->pw_name, IMDS_USER) == 0)
             return entry->pw_uid;
     }
@@ -108,16 +113,18 @@ find_listener(const char *table, const char *address, unsigned int port, uid_t *
         char own[33];
         unsigned int own_port, state;
         uid_t user;
+        bool is_trusted, is_at_address;
 
         if (sscanf(line,
                    " %*u: %32[0-9A-F]:%X %*32[0-9A-F]:%*X %X %*X:%*X %*X:%*X %*X %u", own,
                    &own_port, &state, &user) != 4)
             continue;
-        if (state != TCP_LISTEN || own_port != port ||
-            (strcmp(own, address) != 0 && own[strspn(own, "0")]))
+        is_at_address = strcmp(own, address) == 0 || !own[strspn(own, "0")];
+        if (state != TCP_LISTEN || own_port != port || !is_at_address)
             continue;
         is_found = true;
-        if (*stranger == 0 && user != 0 && user != geteuid() && user != server_user())
+        is_trusted = user == 0 || user == geteuid() || user == server_user();
+        if (!is_trusted && *stranger == 0)
             *stranger = user;
     }
     return is_found;
@@ -202,17 +209,19 @@ imds_health_ask(const char *url_address, struct failure **failure)
     union inet_address address;
     int port;
     const socklen_t size = inet_address_read(&address, url_address, &port);
-    cleanup_free char *where = port < 0
-                                   ? xasprintf("%s, port %d", url_address, SEED_URL_PORT)
-                                   : xstrdup(url_address);
+    cleanup_free char *where = NULL;
     cleanup_close int fd = -1;
     const char *wrong;
     uid_t stranger;
 
     /* It is one that seed_url_read_address() or seed_url_parse() has accepted. */
     assert(size > 0);
-    if (port < 0)
+    if (port < 0) {
         port = SEED_URL_PORT;
+        where = xasprintf("%s, port %d", url_address, port);
+    } else {
+        where = xstrdup(url_address);
+    }
     inet_address_set_port(&address, port);
     if (can_be_bound(&address, size))
         return absent(where, failure);
@@ -239,8 +248,10 @@ imds_health_ask(const char *url_address, struct failure **failure)
         return IMDS_UNKNOWN;
     }
     wrong = ask(fd);
+    if (!wrong)
+        return IMDS_HEALTHY;
     if (wrong != another_server)
-        return wrong ? silent(where, wrong, failure) : IMDS_HEALTHY;
+        return silent(where, wrong, failure);
     failure_set(
         failure, FAILURE_IMDS,
         "another server is listening at %s, where guests look for the metadata server\n"
@@ -254,14 +265,14 @@ imds_health_check(const char *url_address, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
     enum imds_health health = imds_health_ask(url_address, &reason);
+    const char *consequence = "come up as a new machine";
 
     if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
         return 0;
+    if (reason->code == FAILURE_IMDS_USER)
+        consequence = "take its seed from it";
     return failure_set(failure, reason->code,
                        "asks for datasource=\"nocloud-net\", but %s: the guest would %s\n"
                        "%s",
-                       reason->message,
-                       reason->code == FAILURE_IMDS_USER ? "take its seed from it"
-                                                         : "come up as a new machine",
-                       reason->hint);
+                       reason->message, consequence, reason->hint);
 }

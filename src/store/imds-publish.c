@@ -9,13 +9,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "seed/seed.h"
+#include "domain/documents.h"
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
 
@@ -144,10 +143,11 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         error = fill_directory(tree, name, status.st_gid, domain);
     }
     /* The old directory, if any, then has the temporary name. */
-    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
-        (errno != EEXIST ||
-         renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
-        error = -errno;
+    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0) {
+        if (errno != EEXIST ||
+            renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0)
+            error = -errno;
+    }
     /* The unpublished or the old one; if it stays, the domain's release removes it. */
     if (name)
         fs_remove_tree(tree, name);
@@ -181,25 +181,27 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
     cleanup_free char *name = NULL;
     cleanup_close int tree = -1;
-    const struct dirent *entry = NULL;
-    int error;
+    const struct dirent *entry;
+    bool is_none;
+    int error = 0;
 
-    while (dir && (errno = 0, entry = readdir(dir)) &&
-           strncmp(entry->d_name, uuid, UUID_LENGTH) != 0)
-        ;
+    do
+        entry = fs_next(dir);
+    while (entry && strncmp(entry->d_name, uuid, UUID_LENGTH) != 0);
     /* Nobody publishes in what is not a directory. */
+    is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if (!entry && (errno == 0 || is_none))
+        return 0;
     if (!entry)
-        return errno == 0 || errno == ENOENT || errno == ENOTDIR || errno == ELOOP
-                   ? 0
-                   : fail_remaining(uuid, errno, failure);
+        return fail_remaining(uuid, errno, failure);
     tree = imds_tree_open(rundir, failure);
     if (tree < 0)
         return -1;
     name = other_name(uuid);
-    error =
-        !name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT) ? -errno : 0;
+    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT))
+        error = -errno;
     rewinddir(dir);
-    while ((errno = 0, entry = readdir(dir))) {
+    while ((entry = fs_next(dir))) {
         int one = 0;
 
         if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)

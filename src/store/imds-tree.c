@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 
 #include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/imds-tree.h"
@@ -35,8 +33,10 @@ static const char *const link_names[] = {
     [IMDS_LINK_USER] = "user",
 };
 
-bool
-imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *link)
+/* Takes the next line of a list of MACs. Return: false at its end, when `rest` is "", and
+ * at an invalid line, where `rest` stays. */
+static bool
+next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *link)
 {
     const char *line = *rest;
     const char *end = strchr(line, '\n');
@@ -149,9 +149,10 @@ imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain)
 {
     struct stat opened, current;
 
-    return fstat(domain, &opened) == 0 &&
-           fstatat(tree->fd, uuid, &current, AT_SYMLINK_NOFOLLOW) == 0 &&
-           opened.st_dev == current.st_dev && opened.st_ino == current.st_ino;
+    if (fstat(domain, &opened) < 0 ||
+        fstatat(tree->fd, uuid, &current, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return opened.st_dev == current.st_dev && opened.st_ino == current.st_ino;
 }
 
 int
@@ -191,7 +192,7 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
     rest = access->macs = end + 1;
     /* Every line must be complete and valid: the server must not treat an unknown line as
      * no MAC. */
-    while (imds_next_mac(&rest, mac, &link))
+    while (next_mac(&rest, mac, &link))
         ;
     return imds_is_token(access->text) && !*rest ? 0 : -EINVAL;
 }
@@ -204,7 +205,7 @@ imds_access_links(const struct imds_access *access, const char *mac)
     enum imds_link link;
     unsigned int links = 0;
 
-    while (imds_next_mac(&rest, listed, &link)) {
+    while (next_mac(&rest, listed, &link)) {
         if (!mac || strcmp(listed, mac) == 0)
             links |= IMDS_LINK_SET(link);
     }

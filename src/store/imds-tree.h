@@ -64,17 +64,12 @@ enum imds_link {
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
-/* Takes the next line of a list of MACs. Return: false at its end, when `rest` is "", and
- * at an invalid line, where `rest` stays. */
-bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
-                   enum imds_link *link);
-
 struct imds_mac {
     const char *mac; /* in lower case with two digits each (interface_normalize_mac) */
     enum imds_link link;
 };
 
-/* Return: the lines of such a list, owned by the caller (free). */
+/* Return: the lines of UUID/access for them, owned by the caller (free). */
 char *imds_macs_format(const struct imds_mac *macs, size_t count);
 
 /* --- writing (imds-publish.c) --------------------------------------------------- */

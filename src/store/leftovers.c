@@ -58,6 +58,23 @@ is_temporary(const char *name)
     return length > end && text_matches(name + length - end, TEMPORARY_SUFFIX "xxxxxxxx");
 }
 
+/* Return: whether it may follow the suffix. */
+static bool
+may_follow(const char *suffix, const char *more, const char *uuid)
+{
+    size_t digits;
+
+    if (strcmp(suffix, SECOND_NAME_INFIX) == 0)
+        return strcmp(more, uuid) == 0;
+    if (!*more || text_matches(more, TEMPORARY_SUFFIX "xxxxxxxx"))
+        return true;
+    /* virtlogd's copies */
+    if (strcmp(suffix, REPORT_SUFFIX) != 0 || *more != '.')
+        return false;
+    digits = strspn(more + 1, "0123456789");
+    return digits >= 1 && digits <= 3 && !more[1 + digits];
+}
+
 /* People may keep other files there, such as a copy of a domain's key. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
@@ -66,19 +83,10 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
         return false;
     for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
         const char *rest = name + UUID_LENGTH;
-        const char *more = rest + strlen(*suffix);
-        size_t digits;
+        const size_t length = strlen(*suffix);
 
-        if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
-            continue;
-        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0
-                ? strcmp(more, uuid) == 0
-                : !*more || text_matches(more, TEMPORARY_SUFFIX "xxxxxxxx"))
-            return true;
-        /* virtlogd's copies */
-        digits = *more == '.' ? strspn(more + 1, "0123456789") : 0;
-        if (strcmp(*suffix, REPORT_SUFFIX) == 0 && digits >= 1 && digits <= 3 &&
-            !more[1 + digits])
+        if (strncmp(rest, *suffix, length) == 0 &&
+            may_follow(*suffix, rest + length, uuid))
             return true;
     }
     return false;
@@ -116,7 +124,7 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
         return 0;
     if (!dir)
         return fail_at(path, fd < 0 ? fd : errno, "open", failure);
-    while ((errno = 0, entry = readdir(dir))) {
+    while ((entry = fs_next(dir))) {
         struct leftover leftover = {
             .directory = path,
             .lasting = directories[place].lasting && !is_temporary(entry->d_name),
@@ -178,9 +186,9 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         return 0;
     error = directory < 0 ? directory : 0;
     /* A rehearsal that has begun meanwhile has it; one that begins now makes another. */
-    lock = error < 0 ? -1
-                     : openat(directory, leftover->name,
-                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (error == 0)
+        lock = openat(directory, leftover->name,
+                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0)
         error = -errno;
     if (error == 0)
@@ -199,7 +207,7 @@ remove_abandoned_in(int root, const char *path, const char *prefix)
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
-    while (dir && (entry = readdir(dir))) {
+    while ((entry = fs_next(dir))) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             is_temporary(entry->d_name))
             fs_remove_abandoned(fd, entry->d_name);

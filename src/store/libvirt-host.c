@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +31,9 @@ read_text(int root, const char *path)
 {
     cleanup_buffer struct buffer text = {0};
 
-    return fs_read_in_root(root, path, LIMIT_PROC, &text) == 0 && text.size > 0
-               ? xstrdup(text.data)
-               : NULL;
+    if (fs_read_in_root(root, path, LIMIT_PROC, &text) < 0 || text.size == 0)
+        return NULL;
+    return steal(text.data);
 }
 
 /* Return: whether the process is the daemon; the PID file may be older than this boot. */
@@ -77,11 +76,9 @@ libvirt_daemon_find(int root)
         const char *name = libvirt_daemons[i].name;
         cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
         cleanup_free char *text = read_text(root, path);
-        char *end = NULL;
-        long pid = text ? strtol(text, &end, 10) : 0;
+        long pid = text ? strtol(text, NULL, 10) : 0;
 
-        if (pid > 0 && pid <= INT_MAX && (*end == '\n' || !*end) &&
-            take_process(&daemon, root, name, pid))
+        if (pid > 0 && take_process(&daemon, root, name, pid))
             return daemon;
     }
     for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
@@ -106,6 +103,25 @@ libvirt_daemon_find(int root)
 
 #define POLKIT_GROUP "libvirt"
 
+/* getgrnam(3) would load NSS modules at each start of a domain. */
+static gid_t
+find_group(int root, const char *name, gid_t otherwise)
+{
+    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+    cleanup_close int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    const struct group *entry;
+
+    if (!file)
+        return otherwise;
+    (void)steal_fd(fd);
+    while ((entry = fgetgrent(file))) {
+        if (strcmp(entry->gr_name, name) == 0)
+            return entry->gr_gid;
+    }
+    return otherwise;
+}
+
 gid_t
 libvirt_group(int root)
 {
@@ -122,21 +138,7 @@ libvirt_group(int root)
     }
     if (socket && !(status.st_mode & S_IWOTH))
         return status.st_gid;
-    if (socket) {
-        /* getgrnam(3) would load NSS modules at each start of a domain. */
-        cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
-        int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
-        cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-        const struct group *entry;
-
-        if (fd >= 0 && !file)
-            close(fd);
-        while (file && (entry = fgetgrent(file))) {
-            if (strcmp(entry->gr_name, POLKIT_GROUP) == 0)
-                return entry->gr_gid;
-        }
-    }
-    return group;
+    return socket ? find_group(root, POLKIT_GROUP, group) : group;
 }
 
 int
@@ -188,8 +190,10 @@ qemu_conf_get(int root, const char *key, char **value)
     char *rest = text.data;
 
     *value = NULL;
+    if (error == -ENOENT)
+        return 0;
     if (error < 0)
-        return error == -ENOENT ? 0 : error;
+        return error;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         const char *found = value_of_line(line, key);
 
@@ -232,9 +236,8 @@ apparmor_is_enabled(int root)
 {
     cleanup_buffer struct buffer text = {0};
 
-    return fs_read_in_root(root, "/sys/module/apparmor/parameters/enabled", KIB, &text) ==
-               0 &&
-           text.size > 0 && text.data[0] == 'Y';
+    fs_read_in_root(root, "/sys/module/apparmor/parameters/enabled", KIB, &text);
+    return *buffer_text(&text) == 'Y';
 }
 
 static bool
@@ -245,14 +248,16 @@ is_in_directory(int root, const char *name, int depth)
     cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
     const struct dirent *entry;
 
-    while (entries && (entry = readdir(entries))) {
+    while ((entry = fs_next(entries))) {
         const char *base = entry->d_name;
         cleanup_free char *file = xasprintf("%s/%s", name, base);
-        /* Files that the parser skips. */
-        const bool skipped = *base == '.' || strstr(base, ".dpkg-") ||
-                             strstr(base, ".rpm") || base[strlen(base) - 1] == '~';
 
-        if (!skipped && is_in_file(root, file, depth))
+        /* Files that the parser skips. */
+        if (*base == '.' || base[strlen(base) - 1] == '~')
+            continue;
+        if (strstr(base, ".dpkg-") || strstr(base, ".rpm"))
+            continue;
+        if (is_in_file(root, file, depth))
             return true;
     }
     return false;
@@ -286,8 +291,9 @@ is_in_file(int root, const char *name, int depth)
             end = strchr(included, '>');
         if (end)
             *end = '\0';
-        if (end ? is_in_file(root, included + 1, depth - 1)
-                : strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
+        if (end && is_in_file(root, included + 1, depth - 1))
+            return true;
+        if (!end && strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
             return true;
     }
     return false;

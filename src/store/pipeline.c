@@ -99,21 +99,19 @@ read_secret(struct part *part, int root, const struct domain *domain,
 {
     const char *const given[] = {part->key ? part->key : part->element, NULL};
     const char *const *keys = given;
-    const char *found = NULL;
+    const char *found;
+    int result;
 
     if (part_is_whole_secret(part))
         return secret_read_all(root, domain, part->name, take_key, part, failure);
     if (!part->key && part->kind < ARRAY_SIZE(default_keys) &&
         default_keys[part->kind][0])
         keys = default_keys[part->kind];
-    if (secret_read(root, domain, part->name, keys, &part->data, &found, failure) < 0) {
-        if (!part->key)
-            part->key = xstrdup(keys[0]);
-        return -1;
-    }
+    found = keys[0];
+    result = secret_read(root, domain, part->name, keys, &part->data, &found, failure);
     if (!part->key)
         part->key = xstrdup(found);
-    return 0;
+    return result;
 }
 
 /* --- one part --------------------------------------------------------------------- */

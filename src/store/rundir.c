@@ -50,12 +50,13 @@ rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
 {
     cleanup_free char *name = xasprintf(RESUME_PREFIX "%s", domain);
     cleanup_free char *mark = xasprintf("%lld\n", seconds_since_boot());
-    const int error = strchr(domain, '/')
-                          ? -EINVAL
-                          : fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
+    int error = -EINVAL;
 
-    return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure)
-                     : 0;
+    if (!strchr(domain, '/'))
+        error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
+    if (error < 0)
+        return own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure);
+    return 0;
 }
 
 bool
@@ -104,8 +105,9 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
     /* Readable by QEMU's user, but not owned by that user, who could change it. */
     if (error == 0)
         error = fs_replace_file(rundir, order, lines, 0644, (gid_t)-1);
-    return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, order, error, failure)
-                     : 0;
+    if (error < 0)
+        return own_directory_fail("make", VIRT_SEED_RUNDIR, order, error, failure);
+    return 0;
 }
 
 /* Every name of the domain's, so also what killed processes have left. */
@@ -113,10 +115,10 @@ static int
 remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
 {
     cleanup_closedir DIR *dir = fs_list(rundir);
-    int error = dir ? 0 : errno;
     const struct dirent *entry;
+    int error = 0;
 
-    while (dir && (errno = 0, entry = readdir(dir))) {
+    while ((entry = fs_next(dir))) {
         const char *suffix = entry->d_name + strlen(uuid);
 
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0 ||
@@ -125,7 +127,7 @@ remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
         if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
             error = errno;
     }
-    if (dir && errno != 0)
+    if (errno != 0)
         error = errno;
     if (error == 0)
         return 0;

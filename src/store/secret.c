@@ -57,21 +57,13 @@ secret_check_key(const char *key, struct failure **failure)
                        "give the file with the content another name");
 }
 
-/* Return: whether the group's permissions are those of an ACL (acl(5)), which may be for
- * any user. The descriptor may be one that does not open the file. */
-static bool
-has_acl(int fd)
-{
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
-
-    return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
-}
-
 int
 secret_check_closed(int fd, const char *path, struct failure **failure)
 {
+    /* For getxattr(2) of a descriptor that does not open the file. */
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
     struct stat status;
-    bool group_open, others_open;
+    bool is_open;
 
     if (fstat(fd, &status) < 0)
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not check %s",
@@ -81,9 +73,12 @@ secret_check_closed(int fd, const char *path, struct failure **failure)
             failure, FAILURE_SECRET_MODE,
             "%s belongs to user %ld, expected root\nrun chown root:root %s", path,
             (long)status.st_uid, path);
-    group_open = (status.st_mode & 070) && (status.st_gid != 0 || has_acl(fd));
-    others_open = status.st_mode & 07;
-    if (!group_open && !others_open)
+    is_open = status.st_mode & 07;
+    /* With an ACL (acl(5)), the group's permissions may be for any user. */
+    if (status.st_mode & 070)
+        is_open = is_open || status.st_gid != 0 ||
+                  getxattr(link, "system.posix_acl_access", NULL, 0) > 0;
+    if (!is_open)
         return 0;
     return failure_set(failure, FAILURE_SECRET_MODE,
                        "%s has mode %04o: others may read or write it\n"
@@ -172,24 +167,16 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 
 /* --- who may ---------------------------------------------------------------------- */
 
-/* Return: whether there is a list. A broken link is an unreadable list, not a missing
- * one. */
-static bool
-has_list(int secret)
-{
-    struct stat status;
-
-    return fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-}
-
 static int
 check_allowed(int secret, const char *name, const struct domain *domain,
               struct failure **failure)
 {
     cleanup_buffer struct buffer list = {0};
+    struct stat status;
     char *rest;
 
-    if (!has_list(secret))
+    /* A broken link is an unreadable list, not a missing one. */
+    if (fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
         return 0;
     if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
         return -1;
@@ -371,7 +358,7 @@ open_to_write(int root, const char *name, bool *has_keys, struct failure **failu
     cleanup_close int secrets = -1;
     cleanup_close int secret = -1;
     cleanup_closedir DIR *dir = NULL;
-    const struct dirent *entry = NULL;
+    const struct dirent *entry;
 
     if (configuration < 0)
         return secret_fail("make or read", VIRT_SEED_CONFDIR, configuration, failure);
@@ -380,28 +367,25 @@ open_to_write(int root, const char *name, bool *has_keys, struct failure **failu
     if (secret < 0)
         return -1;
     dir = fs_list(secret);
-    if (!dir)
-        return secret_fail("make or read", path, errno, failure);
-    do {
-        errno = 0;
-        entry = readdir(dir);
-    } while (entry && entry->d_name[0] == '.');
+    do
+        entry = fs_next(dir);
+    while (entry && entry->d_name[0] == '.');
     if (!entry && errno != 0)
         return secret_fail("make or read", path, errno, failure);
     *has_keys = entry;
     return steal_fd(secret);
 }
 
-/* `there` says whether the key already exists; other content is a failure. */
+/* `exists` says whether the key already exists; other content is a failure. */
 static int
-compare_key(int secret, const char *name, const struct secret_key *key, bool *there,
+compare_key(int secret, const char *name, const struct secret_key *key, bool *exists,
             struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *reason = NULL;
 
     read_key(secret, name, key->name, LIMIT_PART, &content, &reason);
-    *there = !reason;
+    *exists = !reason;
     if (!reason && buffer_is_same(&content, &key->content))
         return 0;
     if (reason && reason->code == FAILURE_SECRET_MISSING)
@@ -439,7 +423,7 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int secret = -1;
     const char *missing = NULL;
-    bool had_keys = false, there;
+    bool had_keys = false, exists;
 
     if (secret_check_name("secret", name, failure) < 0)
         return -1;
@@ -451,9 +435,9 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     if (secret < 0)
         return -1;
     for (size_t i = 0; i < key_count; i++) {
-        if (compare_key(secret, name, &keys[i], &there, failure) < 0)
+        if (compare_key(secret, name, &keys[i], &exists, failure) < 0)
             return -1;
-        if (!there)
+        if (!exists)
             missing = keys[i].name;
     }
     /* It may be somebody else's secret of the same name, which other domains read whole. */
