@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -207,8 +206,6 @@ set_initialization(json_t *config, const struct request *request,
 {
     const struct initialization *initialization = request->initialization;
 
-    if (!initialization)
-        return 0;
     set_users(config, initialization);
     if (set_passwords(config, initialization, failure) < 0)
         return -1;
@@ -235,10 +232,11 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     enum initialization_choice renew = INITIALIZATION_UNSAID;
     cleanup_json json_t *config = json_object();
 
-    if (request->initialization)
+    if (request->initialization) {
         renew = request->initialization->regenerate_ssh_keys;
-    if (set_initialization(config, request, failure) < 0)
-        return -1;
+        if (set_initialization(config, request, failure) < 0)
+            return -1;
+    }
     /* A guest that is given keys has no others: everyone who has the image knows the
      * image's. */
     if (keys || renew != INITIALIZATION_UNSAID)

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include <assert.h>
+#include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,12 +17,6 @@
 #include "base/memory.h"
 #include "seed/content.h"
 #include "seed/writers.h"
-
-/* Of user-data: the user's, the custom script, the generated one. Vendor-data has at most
- * six: the domain's own, the host's, its default user, how to cache, the new machine-id,
- * the reporter. */
-#define PIECES_MAX (LIMIT_USER_DATA + 2)
-static_assert(PIECES_MAX >= 6, "room for vendor-data");
 
 /* Adds missing keys and appends to lists, but replaces nothing. There is no "str()",
  * because cloud-init's merger of strings would replace a string with a value of another
@@ -59,7 +53,7 @@ struct piece {
 };
 
 struct pieces {
-    struct piece list[PIECES_MAX];
+    struct piece *list;
     size_t count;
 };
 
@@ -68,6 +62,7 @@ pieces_clear(struct pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++)
         buffer_clear(&pieces->list[i].data);
+    free(pieces->list);
 }
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
@@ -78,8 +73,7 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
     if (user_data_is_empty(data->data, data->size))
         return;
-    assert(pieces->count < PIECES_MAX);
-    pieces->list[pieces->count++] =
+    *array_add(pieces->list, pieces->count) =
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
@@ -135,9 +129,9 @@ static bool
 is_plain(const struct buffer *data)
 {
     for (size_t i = 0; i < data->size; i++) {
-        unsigned char c = (unsigned char)data->data[i];
+        char c = data->data[i];
 
-        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t'))
+        if (!isprint((unsigned char)c) && c != '\n' && c != '\t')
             return false;
     }
     return true;
@@ -215,12 +209,13 @@ unpack(struct pieces *pieces, struct failure **failure)
 
 /* A single piece is the document itself; several become a message. */
 static int
-combine(struct buffer *buffer, struct pieces *pieces, struct failure **failure)
+combine(struct buffer *buffer, struct pieces *pieces, const char *element,
+        struct failure **failure)
 {
     cleanup_free char *boundary = NULL;
 
     if (unpack(pieces, failure) < 0)
-        return -1;
+        return failure_prefix(failure, "%s", element);
     if (pieces->count == 0)
         return 0;
     if (pieces->count == 1 && !is_mistaken_for_mime(&pieces->list[0].data)) {
@@ -271,9 +266,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         add_piece(&pieces, &part->data, NULL);
     cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);
-    if (combine(buffer, &pieces, failure) < 0)
-        return failure_prefix(failure, "<user-data>");
-    return 0;
+    return combine(buffer, &pieces, "<user-data>", failure);
 }
 
 int
@@ -303,7 +296,5 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
         add_text(&pieces, machine_id_script, NULL);
     if (request_wants_report(request))
         add_text(&pieces, reporter_script, NULL);
-    if (combine(buffer, &pieces, failure) < 0)
-        return failure_prefix(failure, "<vendor-data>");
-    return 0;
+    return combine(buffer, &pieces, "<vendor-data>", failure);
 }

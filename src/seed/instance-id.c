@@ -25,7 +25,9 @@ covers_of(const struct part *part)
     case PART_VALUE:
         return COVER_USER_DATA;
     case PART_SSH_HOST_KEYS:
-        return part->origin == PART_GENERATED ? 0 : COVER_USER_DATA;
+        if (part->origin != PART_GENERATED)
+            return COVER_USER_DATA;
+        break;
     case PART_VENDOR_DATA:
         return COVER_VENDOR_DATA;
     case PART_NETWORK_CONFIG:

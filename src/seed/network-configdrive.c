@@ -54,19 +54,6 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
                        nic->name ? nic->name : nic->mac, problem);
 }
 
-static int
-check_nic(const struct nic *nic, struct failure **failure)
-{
-    if (nic->optional)
-        return fail_nic(nic, "is optional, which a ConfigDrive cannot say", failure);
-    if (nic->address_count == 0 && (nic->route_count > 0 || nic->gateway6))
-        return fail_nic(nic,
-                        "has a route and no address, and cloud-init would not set "
-                        "it from a ConfigDrive",
-                        failure);
-    return 0;
-}
-
 /* Return: whether each of the name servers, or search domains, also belongs to a nic with
  * an address. The guest has only one resolver, so any such nic will do. */
 static bool
@@ -192,6 +179,13 @@ write_nic(json_t *networks, const struct nic *nic, const char *link,
     json_t *network = NULL;
     bool dns = true;
 
+    if (nic->optional)
+        return fail_nic(nic, "is optional, which a ConfigDrive cannot say", failure);
+    if (nic->address_count == 0 && (nic->route_count > 0 || nic->gateway6))
+        return fail_nic(nic,
+                        "has a route and no address, and cloud-init would not set "
+                        "it from a ConfigDrive",
+                        failure);
     if (nic->accept_ra == ACCEPT_RA_YES && has6 && !nic->dhcp6)
         return fail_nic(nic,
                         "has an IPv6 address and accept-ra=\"yes\", which a ConfigDrive "
@@ -249,7 +243,7 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
             json_set_string(link, "name", nic->name);
         if (nic->mtu > 0)
             json_set(link, "mtu", json_integer(nic->mtu));
-        if (check_nic(nic, failure) < 0 || write_nic(networks, nic, id, failure) < 0)
+        if (write_nic(networks, nic, id, failure) < 0)
             return -1;
     }
     json_append(buffer, object);
@@ -315,37 +309,38 @@ is_link(const json_t *links, const json_t *id)
 /* Bonds and VLANs are above other links, and the guest itself assigns their addresses.
  * cloud-init indexes the keys that are checked here, too. */
 static int
-check_upper_link(const json_t *links, const json_t *link, size_t index,
-                 struct failure **failure)
+check_bond(const json_t *links, const json_t *bond, size_t index,
+           struct failure **failure)
 {
-    const bool bond =
-        strcmp(json_string_value(json_object_get(link, "type")), "bond") == 0;
-    const json_t *below = json_object_get(link, bond ? "bond_links" : "vlan_link");
-    bool complete = true;
+    const json_t *below = json_object_get(bond, "bond_links");
+    bool is_complete = json_array_size(below) > 0;
     size_t i;
     json_t *id;
 
-    if (bond)
-        complete = json_array_size(below) > 0;
-    else
-        complete = is_link(links, below) && json_object_get(link, "vlan_id") &&
-                   json_object_get(link, "vlan_mac_address");
     json_array_foreach((json_t *)below, i, id)
     {
-        complete = complete && is_link(links, id);
+        is_complete = is_complete && is_link(links, id);
     }
-    if (complete)
+    if (is_complete)
         return 0;
-    if (bond)
-        return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                           "links[%zu] is a bond without a list 'bond_links' of links\n"
-                           "write the ids of the links that it combines",
-                           index);
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "links[%zu] is a VLAN without 'vlan_link', 'vlan_id' or "
-                       "'vlan_mac_address'\n"
-                       "write all three; 'vlan_link' is the id of the link below it",
+                       "links[%zu] is a bond without a list 'bond_links' of links\n"
+                       "write the ids of the links that it combines",
                        index);
+}
+
+static int
+check_vlan(const json_t *links, const json_t *vlan, size_t index,
+           struct failure **failure)
+{
+    if (is_link(links, json_object_get(vlan, "vlan_link")) &&
+        json_object_get(vlan, "vlan_id") && json_object_get(vlan, "vlan_mac_address"))
+        return 0;
+    return failure_set(
+        failure, FAILURE_NETWORK_CONFIG,
+        "links[%zu] is a VLAN without 'vlan_link', 'vlan_id' or 'vlan_mac_address'\n"
+        "write all three; 'vlan_link' is the id of the link below it",
+        index);
 }
 
 static int
@@ -354,21 +349,21 @@ check_link(const json_t *links, const json_t *link, size_t index,
 {
     const char *type = json_string_value(json_object_get(link, "type"));
     const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
+    const char *problem;
 
-    if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0)
-        return check_upper_link(links, link, index, failure);
+    if (strcmp(type, "bond") == 0)
+        return check_bond(links, link, index, failure);
+    if (strcmp(type, "vlan") == 0)
+        return check_vlan(links, link, index, failure);
     if (mac && interface_mac_is_missing(domain, mac))
-        return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                           "links[%zu] has an ethernet_mac_address that no interface of "
-                           "the domain has\n"
-                           "correct it, or write from=\"interfaces\"",
-                           index);
-    if (!mac && !json_object_get(link, "name"))
-        return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                           "links[%zu] has neither an ethernet_mac_address nor a name\n"
-                           "correct it, or write from=\"interfaces\"",
-                           index);
-    return 0;
+        problem = "an ethernet_mac_address that no interface of the domain has";
+    else if (!mac && !json_object_get(link, "name"))
+        problem = "neither an ethernet_mac_address nor a name";
+    else
+        return 0;
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "links[%zu] has %s\ncorrect it, or write from=\"interfaces\"",
+                       index, problem);
 }
 
 int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <ctype.h>
 #include <endian.h>
 #include <stdbool.h>
 #include <string.h>
@@ -53,18 +54,20 @@ struct key_name {
 };
 
 static bool
-parse_name(struct key_name *name, const char *file)
+is_named(const struct part_entry *entry, const struct key_type *type,
+         const struct key_role *role)
 {
-    if (strncmp(file, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
-        return false;
-    file += strlen(NAME_PREFIX);
-    for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
-        size_t length = strlen(types[t].name);
+    cleanup_free char *file = xasprintf(NAME_PREFIX "%s%s", type->name, role->suffix);
 
-        if (strncmp(file, types[t].name, length) != 0)
-            continue;
+    return strcmp(entry->key, file) == 0;
+}
+
+static bool
+find_name(struct key_name *name, const struct part_entry *entry)
+{
+    for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
         for (size_t r = 0; r < ARRAY_SIZE(roles); r++) {
-            if (strcmp(file + length, roles[r].suffix) != 0)
+            if (!is_named(entry, &types[t], &roles[r]))
                 continue;
             *name = (struct key_name){.type = &types[t], .role = &roles[r]};
             return true;
@@ -79,10 +82,7 @@ find_entry(const struct part *part, const struct key_type *type,
            const struct key_role *role)
 {
     for (size_t i = 0; i < part->entry_count; i++) {
-        struct key_name name = {0};
-
-        if (parse_name(&name, part->entries[i].key) && name.type == type &&
-            name.role == role)
+        if (is_named(&part->entries[i], type, role))
             return &part->entries[i];
     }
     return NULL;
@@ -151,15 +151,15 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
     bool is_text = data->size > 0 && data->size <= LIMIT_SSH_KEY;
     struct key_name name = {0};
 
-    if (!parse_name(&name, entry->key))
+    if (!find_name(&name, entry))
         return failure_set(failure, FAILURE_SSH_KEY,
                            "is not the name of a host key\n"
                            "use " NAME_PREFIX "TYPE_key, optionally followed by .pub or "
                            "-cert.pub; TYPE is rsa, ecdsa or ed25519");
     for (size_t i = 0; i < data->size && is_text; i++) {
-        unsigned char c = (unsigned char)data->data[i];
+        char c = data->data[i];
 
-        is_text = c < 0x7f && (c >= ' ' || c == '\n' || c == '\t' || c == '\r');
+        is_text = isprint((unsigned char)c) || (c && strchr("\n\t\r", c));
     }
     if (!is_text)
         return failure_set(failure, FAILURE_SSH_KEY,
@@ -188,7 +188,7 @@ ssh_host_keys_to_json(const struct part *part)
         struct key_name name = {0};
 
         /* A masked part does not have the names. */
-        if (parse_name(&name, entry->key))
+        if (find_name(&name, entry))
             key = xasprintf("%s_%s", name.type->name, name.role->word);
         json_set(object, key ? key : entry->key, json_outside_string(text));
     }
@@ -329,10 +329,8 @@ ssh_host_keys_public(const struct part *part)
         } else if (private) {
             line = openssh_key_public(private->data.data);
         }
-        if (!line)
-            continue;
-        buffer_append_string(&lines, line);
-        buffer_append_string(&lines, "\n");
+        if (line)
+            buffer_printf(&lines, "%s\n", line);
     }
     return xstrdup(buffer_text(&lines));
 }

@@ -124,12 +124,6 @@ user_data_mentions_mime(const char *data, size_t size)
     return false;
 }
 
-static bool
-is_header_character(char c)
-{
-    return c > ' ' && c < 0x7f && c != ':';
-}
-
 /* cloud-init parses other data, too, but then all of it is the body, and keeps its
  * kind. */
 static bool
@@ -141,22 +135,22 @@ is_mime(const char *data, size_t size)
         return false;
     /* To Python's email parser (feedparser.headerRE), the body begins at the first line
      * that is not a header; a line that begins with white space continues a header. */
-    while (length < size && is_header_character(data[length]))
+    while (length < size && isgraph((unsigned char)data[length]) && data[length] != ':')
         length++;
-    if (begins_with(data, size, "From "))
+    if (*data == ' ' || *data == '\t' || begins_with(data, size, "From "))
         return true;
-    if (length == 0)
-        return size > 0 && strchr(": \t", *data) && *data;
     return length < size && data[length] == ':';
 }
 
 /* cloudbase-init does not ignore case, and wants a blank after a word (userdatautils.py,
  * _SCRIPTS). */
 static bool
-is_windows(const struct header *header, const char *data, size_t size)
+begins_with_header(const char *data, size_t size, const struct header *header)
 {
     const size_t length = strlen(header->text);
 
+    if (header->kind != USER_DATA_WINDOWS_SCRIPT)
+        return begins_with(data, size, header->text);
     if (size <= length || memcmp(data, header->text, length) != 0)
         return false;
     return data[length - 1] == '>' || isspace((unsigned char)data[length]);
@@ -182,13 +176,8 @@ find_header(const char *data, size_t size, size_t *space)
     data += *space;
     size -= *space;
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-        const struct header *header = &headers[i];
-        const bool windows = header->kind == USER_DATA_WINDOWS_SCRIPT;
-
-        if (windows && is_windows(header, data, size))
-            return header;
-        if (!windows && begins_with(data, size, header->text))
-            return header;
+        if (begins_with_header(data, size, &headers[i]))
+            return &headers[i];
     }
     return NULL;
 }
@@ -262,12 +251,12 @@ check_template(const char *data, size_t size, struct failure **failure)
     const size_t rest = size - (size_t)(line - data);
     size_t space;
     const struct header *header = find_header(line, rest, &space);
+    const enum user_data_kind kind = header ? header->kind : USER_DATA_UNKNOWN;
 
     if (space == rest || line[space] == '{')
         return 0;
-    if (header &&
-        (header->kind == USER_DATA_CLOUD_CONFIG || header->kind == USER_DATA_SCRIPT ||
-         header->kind == USER_DATA_BOOTHOOK))
+    if (kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_SCRIPT ||
+        kind == USER_DATA_BOOTHOOK)
         return 0;
     return failure_set(failure, FAILURE_USER_DATA,
                        "is a template without a header of its own, and would be "

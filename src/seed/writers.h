@@ -12,7 +12,6 @@
 #include <nettle/sha2.h>
 
 #include "base/buffer.h"
-#include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/request.h"

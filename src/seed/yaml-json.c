@@ -11,14 +11,6 @@
 #include "seed/yaml.h"
 
 static json_t *
-own(json_t *value)
-{
-    if (!value)
-        abort();
-    return value;
-}
-
-static json_t *
 refuse(const struct yaml_node *node, const char *problem, const char *hint,
        struct failure **failure)
 {
@@ -35,19 +27,19 @@ load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure 
 
     switch (node->type) {
     case YAML_NULL:
-        return own(json_null());
+        return json_null();
     case YAML_BOOLEAN:
-        return own(json_boolean(node->value.boolean));
+        return json_boolean(node->value.boolean);
     case YAML_INTEGER:
         if (!node->huge)
-            return own(json_integer(node->value.integer));
+            return json_integer(node->value.integer);
         real = strtod(node->text, NULL);
         if (shape == YAML_STREAM && isfinite(real))
-            return own(json_real(real));
+            return json_real(real);
         break;
     case YAML_FLOAT:
         if (isfinite(node->value.real))
-            return own(json_real(node->value.real));
+            return json_real(node->value.real);
         break;
     case YAML_BINARY:
         return refuse(node, "JSON cannot hold bytes ('!!binary')", "remove the tag",
@@ -56,7 +48,7 @@ load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure 
     case YAML_TIMESTAMP:
     case YAML_MERGE:
         if (strlen(node->text) == node->length)
-            return own(json_string(node->text));
+            return json_string(node->text);
         return refuse(node, "a text has a NUL character", "remove it", failure);
     }
     return refuse(node, "a number is too large, or none (.nan)", "quote it if it is text",
@@ -70,8 +62,8 @@ static json_t *
 load_mapping(const struct yaml_node *node, enum yaml_shape shape,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
-    cleanup_json json_t *object = own(json_object());
-    cleanup_json json_t *merged = own(json_object());
+    cleanup_json json_t *object = json_object();
+    cleanup_json json_t *merged = json_object();
 
     for (const struct yaml_item *item = node->items; item; item = item->next) {
         const struct yaml_node *key = item->key;
@@ -112,7 +104,7 @@ load_node(const struct yaml_node *node, enum yaml_shape shape,
         return load_scalar(node, shape, failure);
     if (node->kind == YAML_MAPPING)
         return load_mapping(node, shape, failure);
-    array = own(json_array());
+    array = json_array();
     for (const struct yaml_item *item = node->items; item; item = item->next) {
         json_t *value = load_node(item->value, shape, failure);
 
@@ -154,10 +146,10 @@ yaml_text_append(struct buffer *buffer, const json_t *json)
         } else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
             length = 2;
             code = at[1];
-        } else if (at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf)) {
+        } else if (memcmp(at, "\xef\xbf", 2) == 0 && at[2] >= 0xbe) {
             length = 3; /* U+FFFE and U+FFFF */
             code = at[2] == 0xbe ? 0xfffe : 0xffff;
-        } else if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
+        } else if (memcmp(at, "\xe2\x80", 2) == 0 && (at[2] == 0xa8 || at[2] == 0xa9)) {
             length = 3;
             code = 0x2000U + (at[2] - 0x80U);
         } else {

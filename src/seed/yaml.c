@@ -3,8 +3,7 @@
  * How it works: a single walk over libyaml's events, in which read_node() calls itself for
  * the content of a collection. It counts each node and its text at its beginning, and for
  * an alias everything that the alias stands for. So it stops at a document that would be
- * too large or too deep with its aliases expanded. A check needs no tree: it forgets each
- * item after reading it, unless an anchor is in it.
+ * too large or too deep with its aliases expanded.
  */
 #include "config.h"
 
@@ -41,7 +40,6 @@ struct anchor {
 struct reader {
     yaml_parser_t parser;
     struct yaml *yaml;
-    bool keep;      /* the tree */
     bool sort_keys; /* refuse what Python cannot sort */
     struct anchor *anchors;
     int anchor_count;
@@ -83,17 +81,16 @@ allocate(struct reader *reader, size_t size)
     return memory;
 }
 
-/* Frees what was allocated since then. */
-static void
-free_since(struct yaml *yaml, const struct yaml *before)
+void
+yaml_clear(struct yaml *yaml)
 {
-    while (yaml->chunks != before->chunks) {
+    while (yaml->chunks) {
         struct yaml_chunk *chunk = yaml->chunks;
 
         yaml->chunks = chunk->next;
         free(chunk);
     }
-    *yaml = *before;
+    *yaml = (struct yaml){0};
 }
 
 static int
@@ -294,8 +291,6 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
     reader->depth++;
     reader->flow = flow;
     for (;;) {
-        const struct yaml before = *reader->yaml;
-        const struct anchor *anchors = reader->anchors;
         struct yaml_item *item;
 
         if (next_event(reader, &event, failure) < 0)
@@ -311,12 +306,8 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
             node->height = item->value->height + 1;
         if (node->kind == YAML_SEQUENCE && item->value->kind != YAML_MAPPING)
             node->mergeable = false;
-        if (reader->keep) {
-            *end = item;
-            end = (const struct yaml_item **)&item->next;
-        } else if (reader->anchors == anchors) {
-            free_since(reader->yaml, &before);
-        }
+        *end = item;
+        end = (const struct yaml_item **)&item->next;
     }
     reader->depth--;
     reader->flow = outer_flow;
@@ -344,10 +335,8 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         tag = event->data.scalar.tag;
         plain = event->data.scalar.plain_implicit;
         node->length = event->data.scalar.length;
-        node->text = (const char *)event->data.scalar.value;
-        if (reader->keep)
-            node->text =
-                memcpy(allocate(reader, node->length + 1), node->text, node->length + 1);
+        node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
+                            node->length + 1);
         /* PyYAML takes it for the indicator of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
@@ -370,8 +359,6 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
                   tag ? "remove the tag" : "put it in quotes", failure);
     else if (count(reader, node->line, 1, node->length, failure) == 0 && name)
         anchor = add_anchor(reader, node, (const char *)name, failure);
-    if (!reader->keep)
-        node->text = "";
     if (*failure ||
         (node->kind != YAML_SCALAR && read_items(reader, node, flow, failure) < 0))
         return NULL;
@@ -509,12 +496,11 @@ begin(yaml_parser_t *parser, const char *data, size_t size, struct failure **fai
  * read_documents() has the first three, read_node() the fourth, and read_items() and
  * read_item() the others. Each gets the event that begins it, and reads up to its last.
  */
-static int
-read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          bool keep, struct failure **failure)
+int
+yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          struct failure **failure)
 {
-    struct reader reader = {
-        .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
+    struct reader reader = {.yaml = yaml, .sort_keys = shape == YAML_CLOUD_CONFIG};
     int result;
 
     *yaml = (struct yaml){0};
@@ -526,24 +512,11 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
 }
 
 int
-yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          struct failure **failure)
-{
-    return read_data(yaml, data, size, shape, true, failure);
-}
-
-void
-yaml_clear(struct yaml *yaml)
-{
-    free_since(yaml, &(const struct yaml){0});
-}
-
-int
 yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure **failure)
 {
     cleanup_yaml struct yaml yaml = {0};
 
-    return read_data(&yaml, data, size, shape, false, failure);
+    return yaml_read(&yaml, data, size, shape, failure);
 }
 
 bool
