@@ -125,14 +125,14 @@ add_stored_passwords(json_t *config, const struct part *user, const struct part 
         cleanup_free char *hash = part_word(user);
 
         json_set_string(config, "password", hash);
-        if (users && !default_user) {
+        if (!users)
+            return;
+        if (!default_user) {
             default_user = json_object();
             json_set(config, "user", default_user);
         }
-        if (users) {
-            json_set_string(default_user, "hashed_passwd", hash);
-            json_set(default_user, "lock_passwd", json_false());
-        }
+        json_set_string(default_user, "hashed_passwd", hash);
+        json_set(default_user, "lock_passwd", json_false());
     }
 }
 

@@ -127,7 +127,6 @@ add_identity(struct seed *seed, const struct domain *domain,
              const struct identity *identity)
 {
     cleanup_json json_t *object = json_object();
-    cleanup_free char *text = NULL;
     char host[HOST_NAME_SIZE] = "";
 
     if (gethostname(host, sizeof(host) - 1) < 0)
@@ -136,8 +135,7 @@ add_identity(struct seed *seed, const struct domain *domain,
     json_set_string(object, "uuid", domain->uuid);
     json_set(object, "host", json_outside_string(host));
     json_set_string(object, "instance-id", identity->instance_id);
-    text = json_text(object);
-    buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
+    json_append(&seed_add_document(seed, IMDS_IDENTITY)->data, object);
 }
 
 /* --- what is done with it --------------------------------------------------------- */

@@ -180,30 +180,23 @@ is_own(const struct scan *scan, const xmlNode *node, const char *value)
     return strcmp(device, "channel") == 0 && strcmp(value, scan->report) == 0;
 }
 
-/* Return: the element as people know it: the device, or the child of <domain>. */
-static const xmlNode *
-device_of(const xmlNode *node)
-{
-    while (node->parent->parent->type == XML_ELEMENT_NODE &&
-           strcmp((const char *)node->parent->name, "devices") != 0)
-        node = node->parent;
-    return node;
-}
-
 /* Fails because of what find_directory() has found. Does not quote arguments for QEMU
  * itself, which may be secrets. */
 static int
 refuse(const xmlNode *node, const char *path, int error, const char *directory,
        struct failure **failure)
 {
-    const xmlNode *device = node->ns ? node : device_of(node);
-    const char *name = (const char *)device->name;
+    const xmlNode *device = node;
     cleanup_free char *what = NULL;
 
+    /* As people know it: the device, or the child of <domain>. */
+    while (!node->ns && device->parent->parent->type == XML_ELEMENT_NODE &&
+           strcmp((const char *)device->parent->name, "devices") != 0)
+        device = device->parent;
     if (node->ns)
-        what = xasprintf("<qemu:%s> names a path", name);
+        what = xasprintf("<qemu:%s> names a path", (const char *)device->name);
     else
-        what = xasprintf("<%s> names '%.512s'", name, path);
+        what = xasprintf("<%s> names '%.512s'", (const char *)device->name, path);
 
     if (error == -ETIME)
         return failure_set(
