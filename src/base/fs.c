@@ -94,8 +94,10 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
         return fd;
     if (fstat(fd, &opened) < 0)
         return -errno;
+    if (S_ISDIR(opened.st_mode))
+        return -EISDIR;
     if (!S_ISREG(opened.st_mode))
-        return S_ISDIR(opened.st_mode) ? -EISDIR : -EINVAL;
+        return -EINVAL;
     if (status)
         *status = opened;
     return steal_fd(fd);
@@ -262,11 +264,16 @@ fs_remove_abandoned(int dir, const char *name)
         openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat opened, named;
 
-    return fd >= 0 && fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
-           flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-           fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino &&
-           unlinkat(dir, name, 0) == 0;
+    if (fd < 0 || fstat(fd, &opened) < 0 || !S_ISREG(opened.st_mode))
+        return false;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return false;
+    /* The name may be another file's by now. */
+    if (fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
+        return false;
+    return unlinkat(dir, name, 0) == 0;
 }
 
 /* Locks a new file. Return: false if another process took it for an abandoned one. On a
@@ -321,16 +328,16 @@ tmpfile_publish(struct tmpfile *tmpfile, const char *target)
 int
 tmpfile_publish_new(struct tmpfile *tmpfile, const char *target)
 {
-    if (renameat2(tmpfile->dir, tmpfile->name, tmpfile->dir, target, RENAME_NOREPLACE) <
-        0) {
-        /* Not every file system can do that; closing then removes the temporary name. */
-        if (errno != EINVAL)
-            return -errno;
-        return linkat(tmpfile->dir, tmpfile->name, tmpfile->dir, target, 0) < 0 ? -errno
-                                                                                : 0;
+    const int dir = tmpfile->dir;
+
+    if (renameat2(dir, tmpfile->name, dir, target, RENAME_NOREPLACE) == 0) {
+        free(steal(tmpfile->name));
+        return 0;
     }
-    free(steal(tmpfile->name));
-    return 0;
+    /* Not every file system can do that; closing then removes the temporary name. */
+    if (errno == EINVAL && linkat(dir, tmpfile->name, dir, target, 0) == 0)
+        return 0;
+    return -errno;
 }
 
 void

@@ -27,23 +27,24 @@ inet_address_read(union inet_address *address, const char *text, int *port)
     size_t length = strcspn(start, bracket ? "]" : ":");
     const char *rest = start + length;
     cleanup_free char *host = xstrndup(start, length);
+    void *bytes = &address->ipv4.sin_addr;
 
     memset(address, 0, sizeof(*address));
     address->any.sa_family = bracket ? AF_INET6 : AF_INET;
     *port = -1;
-    if (inet_pton(address->any.sa_family, host,
-                  bracket ? (void *)&address->ipv6.sin6_addr
-                          : (void *)&address->ipv4.sin_addr) != 1)
-        return 0;
-    if (bracket && *rest != ']')
-        return 0;
     if (bracket)
-        rest++;
+        bytes = &address->ipv6.sin6_addr;
+    if (inet_pton(address->any.sa_family, host, bytes) != 1)
+        return 0;
+    if (bracket && *rest++ != ']')
+        return 0;
     if (*rest == ':') {
         const char *digits = rest + 1;
         size_t count = strspn(digits, "0123456789");
 
-        if (count < 1 || count > 5 || digits[count] || (*digits == '0' && count > 1))
+        if (count < 1 || count > 5 || digits[count])
+            return 0;
+        if (*digits == '0' && count > 1)
             return 0;
         *port = (int)strtol(digits, NULL, 10);
         if (*port > UINT16_MAX)

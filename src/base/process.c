@@ -41,12 +41,15 @@ int
 process_keep_descriptors(int input, int output)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int kept[] = {input < 0 ? null : input, output < 0 ? null : output, null};
 
-    if (null < 0 || dup2(input < 0 ? null : input, 0) < 0 ||
-        dup2(output < 0 ? null : output, 1) < 0 || dup2(null, 2) < 0 ||
-        close_range(3, ~0U, 0) < 0)
+    if (null < 0)
         return -errno;
-    return 0;
+    for (int fd = 0; fd <= 2; fd++) {
+        if (dup2(kept[fd], fd) < 0)
+            return -errno;
+    }
+    return close_range(3, ~0U, 0) < 0 ? -errno : 0;
 }
 
 void

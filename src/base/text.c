@@ -18,18 +18,27 @@ character_length(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     const unsigned char first = bytes[0];
-    size_t length = first < 0x80    ? 1
-                    : first < 0xc2  ? 0
-                    : first < 0xe0  ? 2
-                    : first < 0xf0  ? 3
-                    : first <= 0xf4 ? 4
-                                    : 0;
-    /* The second byte's range depends on the first: no overlong forms, no surrogates,
-     * nothing above U+10FFFF. */
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    unsigned char low = 0x80, high = 0xbf; /* the range of the second byte */
+    size_t length = 4;
 
-    if (length > size || (length >= 2 && (bytes[1] < low || bytes[1] > high)))
+    if (first < 0x80)
+        return 1;
+    if (first < 0xe0)
+        length = 2;
+    else if (first < 0xf0)
+        length = 3;
+    /* No overlong forms, no surrogates, nothing above U+10FFFF. */
+    if (first < 0xc2 || first > 0xf4 || length > size)
+        return 0;
+    if (first == 0xe0)
+        low = 0xa0;
+    else if (first == 0xed)
+        high = 0x9f;
+    else if (first == 0xf0)
+        low = 0x90;
+    else if (first == 0xf4)
+        high = 0x8f;
+    if (bytes[1] < low || bytes[1] > high)
         return 0;
     for (size_t i = 2; i < length; i++) {
         if (bytes[i] < 0x80 || bytes[i] > 0xbf)
@@ -93,8 +102,9 @@ unfit_length(const char *text, size_t size)
     for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
         size_t length = strlen(unfit[i].beginning);
 
-        if (size > length && memcmp(text, unfit[i].beginning, length) == 0 &&
-            bytes[length] >= unfit[i].first && bytes[length] <= unfit[i].last)
+        if (size <= length || memcmp(text, unfit[i].beginning, length) != 0)
+            continue;
+        if (bytes[length] >= unfit[i].first && bytes[length] <= unfit[i].last)
             return length + 1;
     }
     return 0;
@@ -158,14 +168,17 @@ print_outside_line(FILE *stream, const char *format, ...)
 
 #define DIGITS "0123456789abcdef"
 
-#define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 static_assert(sizeof(UUID_PATTERN) - 1 == UUID_LENGTH, "the pattern is a UUID's");
 
 bool
 text_matches(const char *text, const char *pattern)
 {
     for (; *pattern; pattern++, text++) {
-        if (*pattern == 'x' ? !*text || !strchr(DIGITS, *text) : *text != *pattern)
+        bool fits = *text == *pattern;
+
+        if (*pattern == 'x')
+            fits = *text && strchr(DIGITS, *text);
+        if (!fits)
             return false;
     }
     return !*text;

@@ -42,7 +42,8 @@ void print_outside_line(FILE *stream, const char *format, ...)
 /* Return: whether the text matches the pattern, in which 'x' is such a digit. */
 bool text_matches(const char *text, const char *pattern);
 
-/* Length of a UUID as text. */
+/* A UUID as text, and its length. */
+#define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 #define UUID_LENGTH 36
 
 /* Return: whether it is a UUID as libvirt writes it, and as domains' files are named. */
