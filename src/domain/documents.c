@@ -15,9 +15,8 @@
 struct document *
 seed_add_document(struct seed *seed, const char *path)
 {
-    struct document *document;
+    struct document *document = array_add(seed->documents, seed->document_count);
 
-    document = array_add(seed->documents, seed->document_count);
     *document = (struct document){.path = xstrdup(path)};
     return document;
 }

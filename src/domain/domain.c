@@ -26,7 +26,7 @@ read_uuid(struct domain *domain, struct failure **failure)
             continue;
         if (!isxdigit((unsigned char)*at) || length >= UUID_LENGTH)
             break;
-        if (length == 8 || length == 13 || length == 18 || length == 23)
+        if (UUID_PATTERN[length] == '-')
             domain->uuid[length++] = '-';
         domain->uuid[length++] = (char)tolower((unsigned char)*at);
     }
@@ -44,24 +44,22 @@ static void
 read_disk(struct disk *disk, xmlNode *node)
 {
     const xmlNode *target = xml_child(node, "target");
-    const xmlNode *driver = xml_child(node, "driver");
-    const xmlNode *boot = xml_child(node, "boot");
     const xmlNode *source = xml_child(node, "source");
-    cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
+    cleanup_free char *bus = xml_attribute(target, "bus");
 
     disk->node = node;
     disk->device = xml_attribute(node, "device");
     if (!disk->device)
         disk->device = xstrdup("disk");
-    disk->source = source ? xml_attribute(source, "file") : NULL;
-    if (source && !disk->source)
+    disk->source = xml_attribute(source, "file");
+    if (!disk->source)
         disk->source = xml_attribute(source, "dev");
-    disk->format = driver ? xml_attribute(driver, "type") : NULL;
-    disk->target = target ? xml_attribute(target, "dev") : NULL;
+    disk->format = xml_attribute(xml_child(node, "driver"), "type");
+    disk->target = xml_attribute(target, "dev");
     if (!disk->target)
         disk->target = xstrdup("");
     disk->bus = bus ? domain_bus_parse(bus) : target_default_bus(disk->target);
-    disk->boot_order = boot ? xml_attribute_number(boot, "order", 65535) : 0;
+    disk->boot_order = xml_attribute_number(xml_child(node, "boot"), "order", 65535);
     if (disk->boot_order < 0)
         disk->boot_order = 0;
     disk->address = target_address(disk->bus, disk->target, xml_child(node, "address"));
@@ -73,7 +71,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     xmlNode *root = xmlDocGetRootElement(doc);
     static const char *const counted[] = {"controller", "hostdev", "disk"};
     cleanup_free char *type = xml_attribute(root, "type");
-    const xmlNode *name, *os_type, *devices;
+    const xmlNode *os_type, *devices;
     size_t count = 0;
 
     *domain = (struct domain){.root = root};
@@ -92,19 +90,17 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
                               type);
     if (read_uuid(domain, failure) < 0)
         return -1;
-    name = xml_child(root, "name");
-    domain->name = name ? xml_text(name) : xstrdup("");
+    domain->name = xml_text(xml_child(root, "name"));
     if (!*domain->name)
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <name>\nadd <name>…</name>");
     os_type = xml_child(xml_child(root, "os"), "type");
-    domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
-    domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;
+    domain->arch = xml_attribute(os_type, "arch");
+    domain->machine = xml_attribute(os_type, "machine");
     devices = xml_child(root, "devices");
     for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
         count = 0;
-        for (const xmlNode *node = xml_child(devices, counted[i]); node;
-             node = xml_next(node, counted[i]))
+        xml_foreach(node, devices, counted[i])
             count++;
         if (count > LIMIT_DEVICES)
             return failure_set(failure, FAILURE_LIMIT,
@@ -114,7 +110,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     }
     /* The disks were counted last. */
     domain->disks = xcalloc(count, sizeof(*domain->disks));
-    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+    xml_foreach(node, devices, "disk")
         read_disk(&domain->disks[domain->disk_count++], node);
     return 0;
 }
@@ -153,8 +149,8 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
 char *
 domain_emulator(const struct domain *domain)
 {
-    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "emulator");
-    cleanup_free char *path = node ? xml_text(node) : xstrdup("");
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    cleanup_free char *path = xml_text(xml_child(devices, "emulator"));
 
     return xstrdup(fs_base_name(path));
 }
@@ -178,13 +174,10 @@ domain_is_os(const struct domain *domain, const char *text)
 {
     const xmlNode *metadata = xml_child(domain->root, "metadata");
 
-    for (const xmlNode *node = xml_first_element(metadata); node;
-         node = xml_next_element(node)) {
-        const xmlNode *os;
-
+    xml_foreach_element(node, metadata) {
         if (strcmp((const char *)node->name, "libosinfo") != 0)
             continue;
-        for (os = xml_first_element(node); os; os = xml_next_element(os)) {
+        xml_foreach_element(os, node) {
             cleanup_free char *id = xml_attribute(os, "id");
 
             if (id && strstr(id, text))
@@ -239,14 +232,14 @@ seed_path_is(const char *path)
 {
     size_t length = strlen(VIRT_SEED_RUNDIR);
 
-    return strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
+    return path && strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
 }
 
 const struct disk *
 seed_path_find_disk(const struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].source && seed_path_is(domain->disks[i].source))
+        if (seed_path_is(domain->disks[i].source))
             return &domain->disks[i];
     }
     return NULL;

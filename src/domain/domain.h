@@ -97,7 +97,7 @@ void domain_remove_disk(struct domain *domain, size_t index);
 char *seed_path(const char *uuid);
 
 /* Return: whether the path leads, by its spelling, into the run-time directory, where there
- * are only seeds and what belongs to them, of this or any other domain. */
+ * are only seeds and what belongs to them, of this or any other domain; false for NULL. */
 bool seed_path_is(const char *path);
 
 /* Return: the domain's first disk with such a path, or NULL. */

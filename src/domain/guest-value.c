@@ -94,22 +94,33 @@ guest_value_is_url(const char *text)
 
 /* --- host names --------------------------------------------------------------------- */
 
+static bool
+is_hostname(const char *text)
+{
+    struct in_addr address;
+
+    if (strlen(text) > LIMIT_HOSTNAME || inet_pton(AF_INET, text, &address) == 1)
+        return false;
+    for (;; text++) {
+        size_t length = strcspn(text, ".");
+
+        if (length == 0 || length > LIMIT_HOSTNAME_LABEL)
+            return false;
+        if (text[0] == '-' || text[length - 1] == '-')
+            return false;
+        if (strspn(text, LETTERS DIGITS "-") < length)
+            return false;
+        text += length;
+        if (!*text)
+            return true;
+    }
+}
+
 int
 hostname_check(const char *hostname, struct failure **failure)
 {
-    struct in_addr address;
-    bool wrong =
-        strlen(hostname) > LIMIT_HOSTNAME || inet_pton(AF_INET, hostname, &address) == 1;
-
-    for (const char *label = hostname; !wrong; label++) {
-        size_t length = strcspn(label, ".");
-
-        wrong = length == 0 || length > LIMIT_HOSTNAME_LABEL || label[0] == '-' ||
-                label[length - 1] == '-' || strspn(label, LETTERS DIGITS "-") < length;
-        label += length;
-        if (!wrong && !*label)
-            return 0;
-    }
+    if (is_hostname(hostname))
+        return 0;
     return failure_set(
         failure, FAILURE_HOSTNAME,
         "'%.300s' is not a valid host name\n"
@@ -157,7 +168,9 @@ is_key(const char *text)
         bool quoted = false;
 
         /* Options may have blanks in double quotes. */
-        for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
+        for (; *text; text++) {
+            if (!quoted && (*text == ' ' || *text == '\t'))
+                break;
             if (*text == '"')
                 quoted = !quoted;
         }

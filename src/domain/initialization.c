@@ -24,18 +24,12 @@
 /* What oVirt's API prints instead of a password. */
 #define OVIRT_MASK "******"
 
-struct reading {
-    struct initialization *initialization;
-    struct parts *parts;
-};
-
 /* --- the host name ------------------------------------------------------------------ */
 
 static int
 read_host_name(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = data;
     cleanup_free char *word = vocabulary_word(node);
 
     if (!*word)
@@ -45,10 +39,9 @@ read_host_name(void *data, const xmlNode *node, struct failure **failure)
                                "sets the host name a second time\n"
                                "keep one of <host_name> and <host>");
     initialization->host_name = steal(word);
-    if (hostname_check(initialization->host_name, failure) == 0)
-        return 0;
-    failure_prefix(failure, "<%s>", node->name);
-    return failure_at_line(failure, xml_line(node));
+    if (hostname_check(initialization->host_name, failure) < 0)
+        return failure_prefix(failure, "<%s>", node->name);
+    return 0;
 }
 
 static const struct vocabulary_element host_elements[] = {
@@ -111,9 +104,9 @@ read_password(struct part **password, struct parts *parts, const xmlNode *node,
 static int
 read_root_password(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
+    struct initialization *initialization = data;
 
-    return read_password(&reading->initialization->root_password, reading->parts, node,
+    return read_password(&initialization->root_password, initialization->parts, node,
                          "root", failure);
 }
 
@@ -127,7 +120,7 @@ static const struct vocabulary_element user_elements[] = {
 static int
 read_user(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct reading *reading = data;
+    struct initialization *initialization = data;
     const xmlNode *password = vocabulary_child(node, "password");
     cleanup_free char *name = vocabulary_child_word(node, "user_name");
     struct initialization_user *user;
@@ -139,11 +132,11 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
                                "has no <user_name>\n"
                                "write <user_name>NAME</user_name>");
     if (strcmp(name, "root") == 0)
-        return read_root_password(reading, password, failure);
-    user = find_user(reading->initialization, name, node, failure);
+        return read_root_password(initialization, password, failure);
+    user = find_user(initialization, name, node, failure);
     if (!user)
         return -1;
-    return read_password(&user->password, reading->parts, password, name, failure);
+    return read_password(&user->password, initialization->parts, password, name, failure);
 }
 
 static const struct vocabulary_element users_elements[] = {
@@ -180,8 +173,7 @@ static const struct vocabulary_element authorized_key_elements[] = {
 static int
 read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = data;
     cleanup_free char *name =
         vocabulary_child_word(vocabulary_child(node, "user"), "user_name");
     cleanup_free char *key = vocabulary_child_word(node, "key");
@@ -216,17 +208,14 @@ static const struct vocabulary_element authorized_keys_elements[] = {
 static int
 read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = data;
     cleanup_free char *text = xml_text(node);
     char *rest = text;
     int number = 0;
 
     for (char *key; (key = ssh_key_next(&rest, &number));) {
-        if (ssh_key_check(key, failure) < 0) {
-            failure_prefix(failure, "<%s>: line %d", node->name, number);
-            return failure_at_line(failure, xml_line(node));
-        }
+        if (ssh_key_check(key, failure) < 0)
+            return failure_prefix(failure, "<%s>: line %d", node->name, number);
         if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, key,
                        node, failure) < 0)
             return -1;
@@ -248,8 +237,7 @@ static const struct vocabulary_element file_elements[] = {
 static int
 read_file(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = data;
     cleanup_free char *path = vocabulary_child_word(node, "name");
     cleanup_free char *type = vocabulary_child_word(node, "type");
     const bool base64 = type && strcasecmp(type, "BASE64") == 0;
@@ -275,7 +263,7 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
         return vocabulary_fail(element, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are not decoded");
-    content = parts_add(reading->parts, PART_VALUE, element, base64, failure);
+    content = parts_add(initialization->parts, PART_VALUE, element, base64, failure);
     if (!content)
         return -1;
     *array_add(initialization->files, initialization->file_count) =
@@ -293,12 +281,11 @@ static const struct vocabulary_element files_elements[] = {
 static int
 read_nic_configurations(void *data, const xmlNode *node, struct failure **failure)
 {
-    const struct reading *reading = data;
-    struct network **network = &reading->initialization->network;
+    struct initialization *initialization = data;
 
-    if (!*network)
-        *network = xcalloc(1, sizeof(**network));
-    return network_read_nic_configurations(*network, node, failure);
+    if (!initialization->network)
+        initialization->network = xcalloc(1, sizeof(*initialization->network));
+    return network_read_nic_configurations(initialization->network, node, failure);
 }
 
 /* --- the element ------------------------------------------------------------------------ */
@@ -345,9 +332,9 @@ const struct vocabulary_element initialization_elements[] = {
 
 /* Reads what has a place of its own, and checks what must wait for all other elements. */
 static int
-settle(const struct reading *reading, const xmlNode *node, struct failure **failure)
+settle(struct initialization *initialization, const xmlNode *node,
+       struct failure **failure)
 {
-    struct initialization *initialization = reading->initialization;
     struct network none = {0};
     struct network *network = initialization->network ? initialization->network : &none;
     const xmlNode *script = vocabulary_child(node, "custom_script");
@@ -369,7 +356,7 @@ settle(const struct reading *reading, const xmlNode *node, struct failure **fail
             *regenerate == 't' ? INITIALIZATION_YES : INITIALIZATION_NO;
     if (script) {
         initialization->custom_script =
-            parts_add(reading->parts, PART_VALUE, script, false, failure);
+            parts_add(initialization->parts, PART_VALUE, script, false, failure);
         if (!initialization->custom_script)
             return -1;
     }
@@ -392,10 +379,11 @@ struct initialization *
 initialization_read(const xmlNode *node, struct parts *parts, struct failure **failure)
 {
     struct initialization *initialization = xcalloc(1, sizeof(*initialization));
-    struct reading reading = {initialization, parts};
 
-    if (vocabulary_read_children(node, initialization_elements, &reading, failure) == 0 &&
-        settle(&reading, node, failure) == 0)
+    initialization->parts = parts;
+    if (vocabulary_read_children(node, initialization_elements, initialization,
+                                 failure) == 0 &&
+        settle(initialization, node, failure) == 0)
         return initialization;
     initialization_free(initialization);
     return NULL;

@@ -35,8 +35,9 @@ enum initialization_choice {
 };
 
 struct initialization {
-    char *host_name; /* NULL if there is none, like all text here */
-    char *user_name; /* the default user, who gets the authorized keys */
+    struct parts *parts; /* the request's, to which readers add; borrowed */
+    char *host_name;     /* NULL if there is none, like all text here */
+    char *user_name;     /* the default user, who gets the authorized keys */
     char *timezone;
     char *locale;
     char *phone_home; /* a URL */

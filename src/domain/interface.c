@@ -40,16 +40,13 @@ interface_normalize_mac(const char *text)
 char *
 device_alias(const xmlNode *node)
 {
-    const xmlNode *alias = xml_child(node, "alias");
-
-    return alias ? xml_attribute(alias, "name") : NULL;
+    return xml_attribute(xml_child(node, "alias"), "name");
 }
 
 char *
 device_mac(const xmlNode *node)
 {
-    const xmlNode *mac = xml_child(node, "mac");
-    cleanup_free char *text = mac ? xml_attribute(mac, "address") : NULL;
+    cleanup_free char *text = xml_attribute(xml_child(node, "mac"), "address");
 
     return text ? interface_normalize_mac(text) : NULL;
 }
@@ -75,16 +72,17 @@ char *
 device_pci_address(const xmlNode *node)
 {
     const xmlNode *address = xml_child(node, "address");
-    long domain, bus, slot, function;
+    const long domain = pci_number(address, "domain", 0xffff);
+    const long bus = pci_number(address, "bus", 0xff);
+    const long slot = pci_number(address, "slot", 0x1f);
+    const long function = pci_number(address, "function", 7);
 
-    if (!address || !xml_attribute_is(address, "type", "pci") ||
-        !xmlHasProp(address, (const xmlChar *)"slot"))
+    if (!xml_attribute_is(address, "type", "pci"))
         return NULL;
-    domain = pci_number(address, "domain", 0xffff);
-    bus = pci_number(address, "bus", 0xff);
-    slot = pci_number(address, "slot", 0x1f);
-    function = pci_number(address, "function", 7);
-    if (domain < 0 || bus < 0 || slot < 0 || function < 0)
+    if (!xmlHasProp(address, (const xmlChar *)"slot"))
+        return NULL;
+    /* None may be wrong, -1. */
+    if ((domain | bus | slot | function) < 0)
         return NULL;
     return xasprintf("%04lx:%02lx:%02lx.%lx", domain, bus, slot, function);
 }
@@ -96,11 +94,10 @@ interfaces_read(struct interfaces *interfaces, const struct domain *domain,
                 struct failure **failure)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
-    const xmlNode *node;
     size_t count = 0;
 
     *interfaces = (struct interfaces){0};
-    for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
+    xml_foreach(node, devices, "interface")
         count++;
     if (count > LIMIT_NICS)
         return failure_set(failure, FAILURE_LIMIT,
@@ -108,7 +105,7 @@ interfaces_read(struct interfaces *interfaces, const struct domain *domain,
                            "write <network-config> as text",
                            count, LIMIT_NICS);
     interfaces->items = xcalloc(count, sizeof(*interfaces->items));
-    for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
+    xml_foreach(node, devices, "interface")
         interfaces->items[interfaces->count++] = (struct interface){
             .node = node,
             .mac = device_mac(node),
@@ -139,8 +136,7 @@ interface_mac_is_missing(const struct domain *domain, const char *mac)
     cleanup_free char *wanted = interface_normalize_mac(mac);
     int count = 0;
 
-    for (const xmlNode *node = xml_child(devices, "interface"); node;
-         node = xml_next(node, "interface")) {
+    xml_foreach(node, devices, "interface") {
         cleanup_free char *found = device_mac(node);
 
         if (!found || ++count > LIMIT_NICS)
@@ -148,8 +144,7 @@ interface_mac_is_missing(const struct domain *domain, const char *mac)
         if (wanted && strcmp(found, wanted) == 0)
             return false;
     }
-    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
-         node = xml_next(node, "hostdev")) {
+    xml_foreach(node, devices, "hostdev") {
         if (xml_attribute_is(node, "type", "pci") ||
             xml_attribute_is(node, "type", "mdev"))
             return false;

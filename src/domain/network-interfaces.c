@@ -46,11 +46,12 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
 
-        if (mac && strcmp(interface->mac, usual) == 0)
-            return (int)i;
-        if (alias && interface->alias &&
-            (strcmp(interface->alias, alias) == 0 ||
-             strcmp(interface->alias, user_alias) == 0))
+        bool is_named = mac && strcmp(interface->mac, usual) == 0;
+
+        if (alias && interface->alias)
+            is_named = strcmp(interface->alias, alias) == 0 ||
+                       strcmp(interface->alias, user_alias) == 0;
+        if (is_named)
             return (int)i;
         buffer_printf(&known, "%s%s", i > 0 ? ", " : "", interface->mac);
         if (interface->alias)
@@ -88,9 +89,7 @@ read_route(void *data, const xmlNode *node, struct failure **failure)
                                "write <route to=\"198.51.100.0/24\" via=\"192.0.2.1\"/>");
     if (vocabulary_read_number(node, "metric", 1, LIMIT_METRIC, &metric, failure) < 0)
         return -1;
-    if (nic_add_route(reading->nic, to, via, metric, failure) < 0)
-        return failure_at_line(failure, xml_line(node));
-    return 0;
+    return nic_add_route(reading->nic, to, via, metric, failure);
 }
 
 /* <address>, <gateway>, <nameserver> or <search>. */
@@ -101,21 +100,18 @@ read_word(void *data, const xmlNode *node, struct failure **failure)
     cleanup_free char *what = xasprintf("<%s>", node->name);
     cleanup_free char *text = vocabulary_word(node);
     struct address address;
-    int result;
 
     if (vocabulary_is(node, "gateway"))
-        result = nic_set_gateway(reading->nic, what, text, failure);
-    else if (vocabulary_is(node, "nameserver"))
-        result = nic_add_nameserver(reading->nic, what, text, failure);
-    else if (vocabulary_is(node, "search"))
-        result = nic_add_search(reading->nic, what, text, failure);
-    else if (address_parse_with_prefix(&address, text))
-        result = nic_add_address(reading->network, reading->nic, what, &address, failure);
-    else
-        result = nic_fail_text(
-            failure, what, text,
-            "an address with a prefix, such as '192.0.2.10/24' or '2001:db8::10/64'");
-    return result < 0 ? failure_at_line(failure, xml_line(node)) : 0;
+        return nic_set_gateway(reading->nic, what, text, failure);
+    if (vocabulary_is(node, "nameserver"))
+        return nic_add_nameserver(reading->nic, what, text, failure);
+    if (vocabulary_is(node, "search"))
+        return nic_add_search(reading->nic, what, text, failure);
+    if (address_parse_with_prefix(&address, text))
+        return nic_add_address(reading->network, reading->nic, what, &address, failure);
+    return nic_fail_text(
+        failure, what, text,
+        "an address with a prefix, such as '192.0.2.10/24' or '2001:db8::10/64'");
 }
 
 static const struct vocabulary_element nic_elements[] = {
@@ -149,15 +145,17 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
         return -1;
     nic->dhcp4 = !nic_has_address(nic, AF_INET);
     if (vocabulary_read_yes_no(node, "dhcp4", &nic->dhcp4, failure) < 0 ||
-        vocabulary_read_yes_no(node, "dhcp6", &nic->dhcp6, failure) < 0 ||
-        vocabulary_read_yes_no(node, "optional", &nic->optional, failure) < 0 ||
-        vocabulary_read_yes_no(node, "accept-ra", &accept_ra, failure) < 0 ||
-        vocabulary_read_number(node, "mtu", LIMIT_MTU_MIN, LIMIT_MTU, &nic->mtu,
+        vocabulary_read_yes_no(node, "dhcp6", &nic->dhcp6, failure) < 0)
+        return -1;
+    if (vocabulary_read_yes_no(node, "optional", &nic->optional, failure) < 0 ||
+        vocabulary_read_yes_no(node, "accept-ra", &accept_ra, failure) < 0)
+        return -1;
+    if (vocabulary_read_number(node, "mtu", LIMIT_MTU_MIN, LIMIT_MTU, &nic->mtu,
                                failure) < 0)
         return -1;
     if (xmlHasProp(node, (const xmlChar *)"accept-ra"))
         nic->accept_ra = accept_ra ? ACCEPT_RA_YES : ACCEPT_RA_NO;
-    return nic_finish(nic, failure) < 0 ? failure_at_line(failure, xml_line(node)) : 0;
+    return nic_finish(nic, failure);
 }
 
 static const struct vocabulary_element interface_elements[] = {

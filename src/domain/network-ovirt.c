@@ -84,7 +84,10 @@ static int
 add_static(const struct network *network, struct nic *nic, const xmlNode *ip, int family,
            struct failure **failure)
 {
-    const char *expected = family == AF_INET ? "an IPv4 address" : "an IPv6 address";
+    const bool is4 = family == AF_INET;
+    const char *expected = is4 ? "an IPv4 address" : "an IPv6 address";
+    const char *masks =
+        is4 ? "a netmask such as '255.255.255.0' or '24'" : "a prefix length, 0 to 128";
     cleanup_free char *host = vocabulary_child_word(ip, "address");
     cleanup_free char *netmask = vocabulary_child_word(ip, "netmask");
     cleanup_free char *gateway = vocabulary_child_word(ip, "gateway");
@@ -98,10 +101,7 @@ add_static(const struct network *network, struct nic *nic, const xmlNode *ip, in
                                "write <netmask>24</netmask> or "
                                "<netmask>255.255.255.0</netmask>, to match the network");
     if (!address_set_prefix(&address, netmask))
-        return fail_text(ip, "netmask", netmask,
-                         family == AF_INET ? "a netmask such as '255.255.255.0' or '24'"
-                                           : "a prefix length, 0 to 128",
-                         failure);
+        return fail_text(ip, "netmask", netmask, masks, failure);
     if (nic_add_address(network, nic, "<address>", &address, failure) < 0)
         return failure_at_line(failure, xml_line(ip));
     if (!gateway)
@@ -133,16 +133,15 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     cleanup_free char *version = vocabulary_child_word(ip, "version");
     const bool has_address = has_word(ip, "address");
     const enum protocol last = is4 ? STATIC : POLY_DHCP_AUTOCONF;
+    const char *expected = "'none', 'dhcp' or 'static'";
     enum protocol protocol = NONE;
 
+    if (!is4)
+        expected = "'none', 'dhcp', 'static', 'autoconf' or 'poly_dhcp_autoconf'";
     while (word && protocol <= last && strcasecmp(word, protocols[protocol]) != 0)
         protocol++;
     if (protocol > last)
-        return fail_text(
-            node, name, word,
-            is4 ? "'none', 'dhcp' or 'static'"
-                : "'none', 'dhcp', 'static', 'autoconf' or 'poly_dhcp_autoconf'",
-            failure);
+        return fail_text(node, name, word, expected, failure);
     if (version && strcasecmp(version, is4 ? "v4" : "v6") != 0)
         return fail_text(ip, "version", version, is4 ? "'v4' in <ip>" : "'v6' in <ipv6>",
                          failure);
@@ -238,9 +237,7 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
         read_family(network, nic, node, vocabulary_child(node, "ipv6"), AF_INET6,
                     failure) < 0)
         return -1;
-    if (nic_finish(nic, failure) < 0)
-        return failure_at_line(failure, xml_line(node));
-    return 0;
+    return nic_finish(nic, failure);
 }
 
 const struct vocabulary_element network_nic_configurations_elements[] = {

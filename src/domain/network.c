@@ -134,6 +134,7 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
               struct failure **failure)
 {
     struct address network, gateway;
+    const char *expected = "the IPv4 address of a gateway";
     cleanup_free char *usual_to = NULL;
 
     if (!address_parse_with_prefix(&network, to))
@@ -145,19 +146,16 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
                            to);
     if (!address_is_network(&network)) {
         cleanup_free char *base = address_format_network(&network);
-        cleanup_free char *expected =
+        cleanup_free char *itself =
             xasprintf("the network itself, '%s/%d'", base, network.prefix);
 
-        return nic_fail_text(failure, "to= of <route>", to, expected);
+        return nic_fail_text(failure, "to= of <route>", to, itself);
     }
+    if (network.family == AF_INET6)
+        expected = "the IPv6 address of a gateway";
     if (!address_parse(&gateway, via) || !address_is_host(&gateway) ||
-        gateway.family != network.family) {
-        const bool is4 = network.family == AF_INET;
-
-        return nic_fail_text(failure, "via= of <route>", via,
-                             is4 ? "the IPv4 address of a gateway"
-                                 : "the IPv6 address of a gateway");
-    }
+        gateway.family != network.family)
+        return nic_fail_text(failure, "via= of <route>", via, expected);
     usual_to = address_format_with_prefix(&network);
     for (size_t i = 0; i < nic->route_count; i++) {
         if (strcmp(nic->routes[i].to, usual_to) == 0 && nic->routes[i].metric == metric)

@@ -124,19 +124,20 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
 bool
 part_is_whole_secret(const struct part *part)
 {
+    const bool has_entries = part->kind == PART_META_DATA ||
+                             part->kind == PART_SSH_KEYS ||
+                             part->kind == PART_SSH_HOST_KEYS;
+
     if (part->origin == PART_GENERATED)
         return true;
-    return part->origin == PART_SECRET && !part->key &&
-           (part->kind == PART_META_DATA || part->kind == PART_SSH_KEYS ||
-            part->kind == PART_SSH_HOST_KEYS);
+    return part->origin == PART_SECRET && !part->key && has_entries;
 }
 
 struct buffer *
 part_add_entry(struct part *part, const char *key)
 {
-    struct part_entry *entry;
+    struct part_entry *entry = array_add(part->entries, part->entry_count);
 
-    entry = array_add(part->entries, part->entry_count);
     *entry = (struct part_entry){.key = xstrdup(key)};
     return &entry->data;
 }
@@ -279,6 +280,7 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
           struct failure **failure)
 {
     struct part *part;
+    int result;
 
     if (parts->count == LIMIT_PARTS) {
         vocabulary_fail(node, failure, FAILURE_LIMIT,
@@ -291,13 +293,13 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
     part->line = xml_line(node);
     part->key = xml_attribute(node, "key");
     if (part_is_reference(node))
-        return take_reference(part, node, failure) < 0 ? NULL : part;
-    if (part->key) {
-        vocabulary_fail(node, failure, FAILURE_REQUEST,
-                        "has key= without secret=\nadd secret=\"NAME\"");
-        return NULL;
-    }
-    return take_inline(part, node, base64, failure) < 0 ? NULL : part;
+        result = take_reference(part, node, failure);
+    else if (part->key)
+        result = vocabulary_fail(node, failure, FAILURE_REQUEST,
+                                 "has key= without secret=\nadd secret=\"NAME\"");
+    else
+        result = take_inline(part, node, base64, failure);
+    return result < 0 ? NULL : part;
 }
 
 struct part *

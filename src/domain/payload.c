@@ -23,9 +23,7 @@ child(const xmlNode *parent, const char *name)
 xmlNode *
 payload_find(const struct domain *domain)
 {
-    xmlNode *device = xml_first_element(child(xml_child(domain->root, "metadata"), "vm"));
-
-    for (; device; device = xml_next_element(device)) {
+    xml_foreach_element(device, child(xml_child(domain->root, "metadata"), "vm")) {
         xmlNode *payload = child(device, "payload");
 
         if (!xml_is_in(device, OVIRT_NAMESPACE, "device") ||
@@ -147,8 +145,7 @@ payload_read(struct seed *payload, const xmlNode *node, struct failure **failure
     *payload = (struct seed){0};
     if (read_label(payload, node, failure) < 0)
         return -1;
-    for (const xmlNode *file = xml_first_element(node); file;
-         file = xml_next_element(file)) {
+    xml_foreach_element(file, node) {
         if (xml_is_in(file, OVIRT_NAMESPACE, "file") &&
             read_file(payload, file, failure) < 0)
             return -1;

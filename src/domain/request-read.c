@@ -120,14 +120,20 @@ read_hostname(void *data, const xmlNode *node, struct failure **failure)
     struct request *request = data;
 
     request->hostname = vocabulary_word(node);
-    if (hostname_check(request->hostname, failure) == 0)
-        return 0;
-    failure_prefix(failure, "<%s>", node->name);
-    return failure_at_line(failure, xml_line(node));
+    if (hostname_check(request->hostname, failure) < 0)
+        return failure_prefix(failure, "<%s>", node->name);
+    return 0;
 }
 
 /* The attributes of what may be a file or a secret. */
 #define REFERENCE "file", "secret", "key"
+
+static int
+add_part(struct request *request, enum part_kind kind, const xmlNode *node,
+         struct failure **failure)
+{
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
+}
 
 static int
 read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
@@ -136,7 +142,7 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
     char *text;
 
     if (part_is_reference(node))
-        return parts_add(&request->parts, PART_SSH_KEYS, node, false, failure) ? 0 : -1;
+        return add_part(request, PART_SSH_KEYS, node, failure);
     if (request->ssh_key_count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
                                "occurs too many times, at most %d keys\n"
@@ -144,9 +150,7 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
                                LIMIT_SSH_KEYS);
     text = vocabulary_word(node);
     texts_add(&request->ssh_keys, &request->ssh_key_count, text);
-    if (ssh_key_check(text, failure) < 0)
-        return failure_at_line(failure, xml_line(node));
-    return 0;
+    return ssh_key_check(text, failure);
 }
 
 static const struct vocabulary_element ssh_keys_elements[] = {
@@ -167,7 +171,7 @@ read_secret_only(void *data, const xmlNode *node, struct failure **failure)
                                "has no secret=\n"
                                "store it as a secret on the host, and write "
                                "secret=\"NAME\"");
-    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
+    return add_part(request, kind, node, failure);
 }
 
 static int
@@ -215,10 +219,11 @@ read_list(void *data, const xmlNode *node, struct failure **failure)
 {
     struct request *request = data;
     const bool keys = vocabulary_is(node, "ssh-authorized-keys");
+    const enum part_kind kind = keys ? PART_SSH_KEYS : PART_META_DATA;
+    const bool has_part =
+        part_is_reference(node) || xmlHasProp(node, (const xmlChar *)"key");
 
-    if ((part_is_reference(node) || xmlHasProp(node, (const xmlChar *)"key")) &&
-        !parts_add(&request->parts, keys ? PART_SSH_KEYS : PART_META_DATA, node, false,
-                   failure))
+    if (has_part && add_part(request, kind, node, failure) < 0)
         return -1;
     return vocabulary_read_children(node, keys ? ssh_keys_elements : meta_data_elements,
                                     request, failure);
@@ -242,7 +247,7 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
                                "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
-    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
+    return add_part(request, kind, node, failure);
 }
 
 static int
@@ -254,8 +259,7 @@ read_network_config(void *data, const xmlNode *node, struct failure **failure)
     if (!from) {
         if (vocabulary_check_no_children(node, failure) < 0)
             return -1;
-        return parts_add(&request->parts, PART_NETWORK_CONFIG, node, false, failure) ? 0
-                                                                                     : -1;
+        return add_part(request, PART_NETWORK_CONFIG, node, failure);
     }
     if (strcmp(from, "interfaces") != 0)
         return vocabulary_fail_value(node, "from", from, "\"interfaces\"", failure);
@@ -305,60 +309,55 @@ static const struct vocabulary_element elements[] = {
 
 /* --- <cloud-init> itself ------------------------------------------------------------ */
 
-/* Reads an attribute with two possible values, of which `usual` is the default. */
-static int
-read_either(const xmlNode *node, const char *attribute, const char *usual,
-            const char *other, bool *is_other, struct failure **failure)
-{
-    const char *const words[] = {usual, other, NULL};
-    int choice = 0;
-
-    if (vocabulary_read_choice(node, attribute, words, &choice, failure) < 0)
-        return -1;
-    *is_other = choice == 1;
-    return 0;
-}
-
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource",
-                                 "bus",
-                                 "serial",
-                                 "boots",
-                                 "report",
-                                 "ssh-host-keys",
-                                 "cache",
-                                 "machine-id",
-                                 "smbios-was",
-                                 PART_PASSWORD_NAME,
-                                 PART_ROOT_PASSWORD_NAME,
-                                 NULL};
-    const char *const buses[] = {"auto", "scsi", "sata", "ide", "usb", "virtio", NULL};
-    const char *const host_keys[] = {"generate", NULL};
-    const char *const stored[] = {"stored", NULL};
+    static const char *const buses[] = {"auto", "scsi",   "sata", "ide",
+                                        "usb",  "virtio", NULL};
+    static const char *const yes_no[] = {"yes", "no", NULL};
+    static const char *const boots[] = {"always", "until-done", NULL};
+    static const char *const host_keys[] = {"generate", NULL};
+    static const char *const caches[] = {"auto", "keep", NULL};
+    static const char *const machine_ids[] = {"keep", "per-instance", NULL};
+    static const char *const stored[] = {"stored", NULL};
     const char *names[DATASOURCE_COUNT + 1];
-    int datasource = 0, bus = 0, generate = -1, password = -1, root_password = -1;
+    int datasource = 0, bus = 0, serial = 0, boot = 0, report = 0, cache = 0;
+    int machine_id = 0, generate = -1, password = -1, root_password = -1;
+    /* The words of each, and the position of the one that is chosen. */
+    const struct {
+        const char *name;
+        const char *const *words;
+        int *choice;
+    } attributes[] = {
+        {"datasource", names, &datasource},
+        {"bus", buses, &bus},
+        {"serial", yes_no, &serial},
+        {"boots", boots, &boot},
+        {"report", yes_no, &report},
+        {"ssh-host-keys", host_keys, &generate},
+        {"cache", caches, &cache},
+        {"machine-id", machine_ids, &machine_id},
+        {PART_PASSWORD_NAME, stored, &password},
+        {PART_ROOT_PASSWORD_NAME, stored, &root_password},
+    };
+    const char *known[ARRAY_SIZE(attributes) + 2] = {"smbios-was"};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         names[i] = datasources[i].name;
-    if (vocabulary_check_attributes(node, known, failure) < 0 ||
-        vocabulary_read_choice(node, "datasource", names, &datasource, failure) < 0 ||
-        vocabulary_read_choice(node, "bus", buses, &bus, failure) < 0 ||
-        read_either(node, "boots", "always", "until-done", &request->until_done,
-                    failure) < 0 ||
-        read_either(node, "cache", "auto", "keep", &request->cache, failure) < 0 ||
-        read_either(node, "machine-id", "keep", "per-instance", &request->new_machine_id,
-                    failure) < 0 ||
-        vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
-        vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0 ||
-        vocabulary_read_choice(node, "ssh-host-keys", host_keys, &generate, failure) <
-            0 ||
-        vocabulary_read_choice(node, PART_PASSWORD_NAME, stored, &password, failure) <
-            0 ||
-        vocabulary_read_choice(node, PART_ROOT_PASSWORD_NAME, stored, &root_password,
-                               failure) < 0)
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
+        known[i + 1] = attributes[i].name;
+    if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
+        if (vocabulary_read_choice(node, attributes[i].name, attributes[i].words,
+                                   attributes[i].choice, failure) < 0)
+            return -1;
+    }
+    request->serial = serial == 0;
+    request->until_done = boot == 1;
+    request->report = report == 0;
+    request->cache = cache == 1;
+    request->new_machine_id = machine_id == 1;
     if (generate == 0)
         parts_add_kept(&request->parts, PART_SSH_HOST_KEYS, PART_GENERATED,
                        "ssh-host-keys", node);
@@ -391,7 +390,7 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 {
     struct initialization *initialization = request->initialization;
     const struct part *host_keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
-    bool hostname_twice;
+    bool hostname_twice, network_twice;
 
     if (!request->datasource->has_admin_password &&
         parts_find(&request->parts, PART_ADMIN_PASSWORD))
@@ -423,9 +422,9 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
                                "<initialization> gives 'root' a second password\n"
                                "keep one of them");
     hostname_twice = initialization->host_name && request->hostname;
-    if (hostname_twice ||
-        (initialization->network &&
-         (request->network || parts_find(&request->parts, PART_NETWORK_CONFIG))))
+    network_twice = request->network || parts_find(&request->parts, PART_NETWORK_CONFIG);
+    network_twice = network_twice && initialization->network;
+    if (hostname_twice || network_twice)
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
                               "<%s> conflicts with <%s> in <initialization>\n"
                               "keep one of them",
@@ -445,17 +444,14 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 static int
 fail_missing(const struct domain *domain, struct failure **failure)
 {
-    const xmlNode *metadata = xml_child(domain->root, "metadata");
-    const xmlNode *other = metadata ? xml_first_element(metadata) : NULL;
-
-    while (other && strcmp((const char *)other->name, "cloud-init") != 0)
-        other = xml_next_element(other);
-    if (other)
-        return failure_set(failure, FAILURE_REQUEST_MISSING,
-                           "does not ask for cloud-init: the namespace of the "
-                           "<cloud-init> in its <metadata> is not virt-seed's\n"
-                           "write xmlns:ci=\"%s\"; see virt-seed-xml(5)",
-                           REQUEST_NAMESPACE);
+    xml_foreach_element(other, xml_child(domain->root, "metadata")) {
+        if (strcmp((const char *)other->name, "cloud-init") == 0)
+            return failure_set(failure, FAILURE_REQUEST_MISSING,
+                               "does not ask for cloud-init: the namespace of the "
+                               "<cloud-init> in its <metadata> is not virt-seed's\n"
+                               "write xmlns:ci=\"%s\"; see virt-seed-xml(5)",
+                               REQUEST_NAMESPACE);
+    }
     return failure_set(failure, FAILURE_REQUEST_MISSING,
                        "does not ask for cloud-init: its <metadata> has no <cloud-init>\n"
                        "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…</ci:cloud-init>"
@@ -482,8 +478,7 @@ request_read(struct request *request, const struct domain *domain,
         request->payload = xcalloc(1, sizeof(*request->payload));
         return payload_read(request->payload, payload, failure);
     }
-    for (const xmlNode *other = xml_first_element(node->parent); other;
-         other = xml_next_element(other)) {
+    xml_foreach_element(other, node->parent) {
         if (other != node && vocabulary_is_ours(other))
             return vocabulary_fail(
                 other, failure, FAILURE_REQUEST,

@@ -109,7 +109,7 @@ request_insert(const struct domain *domain, const xmlNode *element)
 static void
 leave_namespace(xmlNode *node)
 {
-    for (xmlNode *child = xml_first_element(node); child; child = xml_next_element(child))
+    xml_foreach_element(child, node)
         leave_namespace(child);
     if (vocabulary_is_ours(node))
         xmlSetNs(node, NULL);

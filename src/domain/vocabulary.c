@@ -110,10 +110,9 @@ vocabulary_word(const xmlNode *node)
 char *
 vocabulary_child_word(const xmlNode *parent, const char *name)
 {
-    const xmlNode *node = vocabulary_child(parent, name);
-    cleanup_free char *word = node ? vocabulary_word(node) : NULL;
+    cleanup_free char *word = vocabulary_word(vocabulary_child(parent, name));
 
-    return word && *word ? steal(word) : NULL;
+    return *word ? steal(word) : NULL;
 }
 
 int
@@ -228,8 +227,11 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     if (!element->children && !(element->flags & VOCABULARY_ANYTHING) &&
         vocabulary_check_no_children(node, failure) < 0)
         return -1;
-    if (element->read)
-        return element->read(data, node, failure);
+    if (element->read) {
+        if (element->read(data, node, failure) < 0)
+            return failure_at_line(failure, xml_line(node));
+        return 0;
+    }
     if (element->children)
         return vocabulary_read_children(node, element->children, data, failure);
     if (!element->is_valid)
@@ -247,8 +249,7 @@ vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *e
 {
     if (vocabulary_check_no_text(node, failure) < 0)
         return -1;
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
+    xml_foreach_element(child, node) {
         const struct vocabulary_element *element = elements;
 
         while (element->name && !vocabulary_is(child, element->name))

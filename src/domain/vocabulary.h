@@ -46,7 +46,7 @@ int vocabulary_check_no_text(const xmlNode *node, struct failure **failure);
 int vocabulary_check_no_children(const xmlNode *node, struct failure **failure);
 
 /* Return: the element's text without leading and trailing white space, owned by the
- * caller (free). */
+ * caller (free); "" for NULL. */
 char *vocabulary_word(const xmlNode *node);
 /* The same of the first such child; NULL if there is none, or if it has no text. `parent`
  * may be NULL. */
@@ -67,9 +67,10 @@ int vocabulary_read_number(const xmlNode *node, const char *attribute, long mini
                            long maximum, long *value, struct failure **failure);
 
 /*
- * An element that another may contain. `read` reads it. Without `read`, its children are
- * read by the table `children`. Without either, its text is checked, unless it is empty,
- * and left to the caller (vocabulary_child_word()).
+ * An element that another may contain. `read` reads it; a failure of it gets the element's
+ * line unless it has one. Without `read`, its children are read by the table `children`.
+ * Without either, its text is checked, unless it is empty, and left to the caller
+ * (vocabulary_child_word()).
  */
 struct vocabulary_element {
     const char *name;

@@ -24,33 +24,21 @@ static const struct form metadata_form = {'"', "<>&\r", "<>&\"\t\n\r"};
 static void
 write_escaped(struct buffer *result, const char *content, const char *special)
 {
-    for (;;) {
+    static const char *const entities[] = {
+        ['<'] = "lt", ['>'] = "gt", ['&'] = "amp", ['"'] = "quot", ['\''] = "apos"};
+
+    for (;; content++) {
         const size_t length = strcspn(content, special);
+        const unsigned char found = (unsigned char)content[length];
 
         buffer_append(result, content, length);
         content += length;
-        switch (*content) {
-        case '\0':
+        if (!found)
             return;
-        case '<':
-            buffer_append_string(result, "&lt;");
-            break;
-        case '>':
-            buffer_append_string(result, "&gt;");
-            break;
-        case '&':
-            buffer_append_string(result, "&amp;");
-            break;
-        case '"':
-            buffer_append_string(result, "&quot;");
-            break;
-        case '\'':
-            buffer_append_string(result, "&apos;");
-            break;
-        default:
-            buffer_printf(result, "&#%d;", *content);
-        }
-        content++;
+        if (entities[found])
+            buffer_printf(result, "&%s;", entities[found]);
+        else
+            buffer_printf(result, "&#%d;", found);
     }
 }
 

@@ -153,9 +153,12 @@ xml_format_node(const xmlNode *node, bool indent)
 static xmlNode *
 find_named(xmlNode *node, const char *name)
 {
-    while (node && (node->type != XML_ELEMENT_NODE || node->ns ||
-                    strcmp((const char *)node->name, name) != 0))
-        node = node->next;
+    for (; node; node = node->next) {
+        if (node->type != XML_ELEMENT_NODE || node->ns)
+            continue;
+        if (strcmp((const char *)node->name, name) == 0)
+            break;
+    }
     return node;
 }
 
@@ -232,8 +235,9 @@ xml_single_text(const xmlNode *node)
 {
     const xmlNode *child = node->children;
 
-    if (!child || child->next ||
-        (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE))
+    if (!child || child->next)
+        return NULL;
+    if (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE)
         return NULL;
     return (const char *)child->content;
 }

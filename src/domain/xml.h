@@ -48,6 +48,12 @@ xmlNode *xml_next(const xmlNode *node, const char *name);
 /* Return: the first child, or the next sibling, of any name and namespace, or NULL. */
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
+/* Loop over the children of that name, or over those of any name and namespace; `parent`
+ * may be NULL. The loop must not remove `node`. */
+#define xml_foreach(node, parent, name)                                                  \
+    for (xmlNode *node = xml_child((parent), (name)); node; node = xml_next(node, (name)))
+#define xml_foreach_element(node, parent)                                                \
+    for (xmlNode *node = xml_first_element(parent); node; node = xml_next_element(node))
 /* Return: the next element inside `top` after `node`, in document order, or NULL. */
 xmlNode *xml_next_below(const xmlNode *node, const xmlNode *top);
 
@@ -57,7 +63,8 @@ bool xml_is_in(const xmlNode *node, const char *space, const char *name);
 xmlNode *xml_child_in(const xmlNode *parent, const char *space, const char *name);
 
 /* Return: the attribute's value, NULL if there is no such attribute, or all text in the
- * element; owned by the caller (free). */
+ * element; owned by the caller (free). Here and below, `node` may be NULL, which has no
+ * attributes and no text. */
 char *xml_attribute(const xmlNode *node, const char *name);
 char *xml_text(const xmlNode *node);
 /* Return: the same text, borrowed from the document, if it is one node; else NULL. */
