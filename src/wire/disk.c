@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,9 +57,9 @@ foreign_seed_reason(const struct disk *disk)
         return NULL;
     if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
         return "is in VDSM's directory for payloads";
-    if (disk->label)
-        return datasource_find_label(disk->label) ? "has the label of a seed" : NULL;
-    if (strcmp(disk->device, "cdrom") == 0 &&
+    if (disk->label && datasource_find_label(disk->label))
+        return "has the label of a seed";
+    if (!disk->label && strcmp(disk->device, "cdrom") == 0 &&
         matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
         return "has the name of a seed";
     return NULL;
@@ -109,6 +110,7 @@ static enum domain_bus
 choose_bus(const struct domain *domain, const struct request *request)
 {
     const struct disk *root = NULL;
+    long first = LONG_MAX;
 
     if (request->bus != DOMAIN_BUS_OTHER)
         return request->bus;
@@ -116,15 +118,15 @@ choose_bus(const struct domain *domain, const struct request *request)
         return DOMAIN_BUS_SATA;
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
-        bool is_earlier;
+        /* An order comes before none. */
+        const long order = disk->boot_order ? disk->boot_order : LONG_MAX;
 
         if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
             continue;
-        /* An order comes before none. */
-        is_earlier = root && disk->boot_order &&
-                     (!root->boot_order || disk->boot_order < root->boot_order);
-        if (!root || is_earlier)
-            root = disk;
+        if (root && order >= first)
+            continue;
+        root = disk;
+        first = order;
     }
     if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
         return root->bus;
@@ -148,8 +150,7 @@ read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
     if (bus != DOMAIN_BUS_SCSI)
         return list;
     /* scsi host devices use the same addresses. */
-    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
-         node = xml_next(node, "hostdev")) {
+    xml_foreach(node, devices, "hostdev") {
         const xmlNode *written = xml_child(node, "address");
 
         if (xml_attribute_is(node, "type", "scsi") && written)
@@ -193,9 +194,8 @@ find_scsi_position(const struct domain *domain, struct drive_position *position)
     cleanup_free struct drive_address *list =
         read_addresses(domain, DOMAIN_BUS_SCSI, &count);
     long highest = -1; /* of the controllers that exist or that an address implies */
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
 
-    for (; node; node = xml_next(node, "controller")) {
+    xml_foreach(node, xml_child(domain->root, "devices"), "controller") {
         long index = xml_attribute_number(node, "index", 65535);
 
         if (!xml_attribute_is(node, "type", "scsi"))
@@ -416,7 +416,7 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
         const struct disk *disk = &domain->disks[i];
         bool fits;
 
-        if (!disk->source || !seed_path_is(disk->source))
+        if (!seed_path_is(disk->source))
             continue;
         fits = request->bus == DOMAIN_BUS_OTHER || request->bus == disk->bus;
         if (found || !fits || !xml_attribute_is(disk->node, "type", "file")) {
@@ -447,7 +447,7 @@ wire_remove_disk(struct domain *domain, struct wiring *wiring)
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
 
-        if (!disk->source || !seed_path_is(disk->source))
+        if (!seed_path_is(disk->source))
             continue;
         wiring_note(wiring, "seed's disk '%s' removed", disk->target);
         domain_remove_disk(domain, i);

@@ -99,17 +99,10 @@ wire_report_check(const struct domain *domain, struct failure **failure)
 
 /* --- the channel -------------------------------------------------------------------- */
 
-static xmlNode *
-first_channel(const struct domain *domain)
-{
-    return xml_child(xml_child(domain->root, "devices"), "channel");
-}
-
 static bool
 is_ours(const xmlNode *channel)
 {
-    const xmlNode *source = xml_child(channel, "source");
-    cleanup_free char *path = source ? path_in_reports(source, "path") : NULL;
+    cleanup_free char *path = path_in_reports(xml_child(channel, "source"), "path");
 
     return path;
 }
@@ -122,10 +115,10 @@ find_ours(const struct domain *domain, bool *user_port)
     xmlNode *ours = NULL;
 
     *user_port = false;
-    for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
+    xml_foreach(node, xml_child(domain->root, "devices"), "channel") {
         const xmlNode *target = xml_child(node, "target");
 
-        if (!target || !xml_attribute_is(target, "name", REPORT_PORT))
+        if (!xml_attribute_is(target, "name", REPORT_PORT))
             continue;
         if (!is_ours(node))
             *user_port = true;
@@ -143,8 +136,8 @@ wire_report_read(struct wire_facts *facts, const struct domain *domain)
     const xmlNode *ours = find_ours(domain, &facts->user_port);
     const xmlNode *source = xml_child(ours, "source");
 
-    facts->reports = source && xml_attribute_is(source, "path", own) &&
-                     xml_attribute_is(source, "append", "on");
+    facts->reports =
+        xml_attribute_is(source, "path", own) && xml_attribute_is(source, "append", "on");
     facts->report_of_another = find_foreign_report(domain, own);
 }
 
@@ -166,9 +159,8 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     xml_set_attribute(xml_add_child(channel, "alias"), "name", CHANNEL_ALIAS);
     wiring_note(wiring, "report channel added");
     /* libvirt would add a controller itself, but keep it after the channel is removed. */
-    for (node = xml_child(channel->parent, "controller"); node;
-         node = xml_next(node, "controller")) {
-        if (xml_attribute_is(node, "type", "virtio-serial"))
+    xml_foreach(other, channel->parent, "controller") {
+        if (xml_attribute_is(other, "type", "virtio-serial"))
             return;
     }
     node = wire_add_device(domain, "controller", "disk");
@@ -189,14 +181,9 @@ controller_is_used(const struct domain *domain)
     static const char *const kinds[] = {"channel", "console", "smartcard"};
 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-        for (xmlNode *node = xml_child(devices, kinds[i]); node;
-             node = xml_next(node, kinds[i])) {
-            const xmlNode *address = xml_child(node, "address");
-            const xmlNode *target = xml_child(node, "target");
-
-            if (address && xml_attribute_is(address, "type", "virtio-serial"))
-                return true;
-            if (target && xml_attribute_is(target, "type", "virtio"))
+        xml_foreach(node, devices, kinds[i]) {
+            if (xml_attribute_is(xml_child(node, "address"), "type", "virtio-serial") ||
+                xml_attribute_is(xml_child(node, "target"), "type", "virtio"))
                 return true;
         }
     }
@@ -207,16 +194,16 @@ controller_is_used(const struct domain *domain)
 static void
 remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {
-    xmlNode *next;
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "channel");
 
-    for (xmlNode *node = first_channel(domain); node; node = next) {
-        bool stays = node == keep || !is_ours(node);
+    while (node) {
+        xmlNode *next = xml_next(node, "channel");
 
-        next = xml_next(node, "channel");
-        if (stays)
-            continue;
-        xml_remove(node);
-        wiring_note(wiring, "report channel removed");
+        if (node != keep && is_ours(node)) {
+            xml_remove(node);
+            wiring_note(wiring, "report channel removed");
+        }
+        node = next;
     }
 }
 

@@ -68,10 +68,10 @@ set_mode(struct domain *domain, struct wiring *wiring)
     xmlNode *smbios = xml_child(os, "smbios");
     xmlNode *request = request_find(domain);
 
-    if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
+    if (xml_attribute_is(smbios, "mode", "sysinfo"))
         return;
     if (request && (smbios || domain_find_sysinfo(domain)))
-        xml_set_attribute(request, NOTE, (smbios ? "emulate" : "absent"));
+        xml_set_attribute(request, NOTE, smbios ? "emulate" : "absent");
     if (!smbios)
         smbios = xml_add_child(os, "smbios");
     xml_set_attribute(smbios, "mode", "sysinfo");
@@ -137,8 +137,7 @@ split_serial(const char *serial, bool replace)
     for (char *word = strtok_r(copy, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         cleanup_seed_url struct seed_url url = {.address = NULL};
-
-        bool foreign = false;
+        bool foreign;
 
         /* Words that any version of the wiring wrote are ours. */
         if (names_datasource(word) || seed_url_parse(&url, word)) {
@@ -177,9 +176,9 @@ read_words(struct words *words, const struct domain *domain,
 {
     const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
     const xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_free char *serial = xml_text(entry);
 
-    if (smbios && xml_attribute_is(smbios, "mode", "host"))
+    if (xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
     if (check_length(entry, serial, failure) < 0)
         return -1;
@@ -314,7 +313,7 @@ restore_mode(struct domain *domain)
 {
     xmlNode *request = request_find(domain);
     xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
-    cleanup_free char *note = request ? xml_attribute(request, NOTE) : NULL;
+    cleanup_free char *note = xml_attribute(request, NOTE);
 
     if (note)
         xmlUnsetProp(request, (const xmlChar *)NOTE);
@@ -330,12 +329,9 @@ void
 wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring)
 {
     xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : NULL;
-    cleanup_words struct words words = {.user = NULL};
+    cleanup_free char *serial = xml_text(entry);
+    cleanup_words struct words words = split_serial(serial, replace);
 
-    if (!serial)
-        return;
-    words = split_serial(serial, replace);
     if (!words.ours && !(replace && words.foreign))
         return;
     if (*words.user) {

@@ -112,7 +112,7 @@ bool
 seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another)
 {
     const xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_free char *serial = xml_text(entry);
     char *rest = serial;
     bool found = false;
 

@@ -56,10 +56,9 @@ wire_add_device(struct domain *domain, const char *name, const char *other)
 
     if (!devices)
         devices = xml_add_child(domain->root, "devices");
-    for (xmlNode *node = xml_child(devices, name); node; node = xml_next(node, name))
+    xml_foreach(node, devices, other)
         last = node;
-    for (xmlNode *node = last ? NULL : xml_child(devices, other); node;
-         node = xml_next(node, other))
+    xml_foreach(node, devices, name)
         last = node;
     return last ? xml_add_after(last, name) : xml_add_child(devices, name);
 }
@@ -67,15 +66,11 @@ wire_add_device(struct domain *domain, const char *name, const char *other)
 xmlNode *
 wire_find_controller(const struct domain *domain, const char *alias)
 {
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
-
-    for (; node; node = xml_next(node, "controller")) {
-        const xmlNode *found = xml_child(node, "alias");
-
-        if (found && xml_attribute_is(found, "name", alias))
-            break;
+    xml_foreach(node, xml_child(domain->root, "devices"), "controller") {
+        if (xml_attribute_is(xml_child(node, "alias"), "name", alias))
+            return node;
     }
-    return node;
+    return NULL;
 }
 
 /* --- the emulator shim -------------------------------------------------------------- */
@@ -122,8 +117,9 @@ check_shim(const struct request *request, struct failure **failure)
 bool
 wire_looks_like_amazon(const char *uuid)
 {
-    return strncmp(uuid, "ec2", 3) == 0 ||
-           (uuid[4] == '2' && uuid[6] == 'e' && uuid[7] == 'c');
+    if (strncmp(uuid, "ec2", 3) == 0)
+        return true;
+    return uuid[4] == '2' && uuid[6] == 'e' && uuid[7] == 'c';
 }
 
 static void
@@ -147,12 +143,10 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    cleanup_wire_facts struct wire_facts found = {0};
-    const struct wire_facts *facts = options->facts ? options->facts : &found;
+    cleanup_wire_facts struct wire_facts facts = {0};
 
-    if (!options->facts)
-        wire_facts_read(&found, domain);
-    if (facts->uses_shim) {
+    wire_facts_read(&facts, domain);
+    if (facts.uses_shim) {
         /* The shim adds all of it itself. */
         if (check_shim(request, failure) < 0 ||
             wire_remove_foreign(domain, options, wiring, failure) < 0)
@@ -168,12 +162,12 @@ wire_domain(struct domain *domain, const struct request *request,
             add_uuid(domain, wiring);
         if (wire_remove_foreign(domain, options, wiring, failure) < 0 ||
             wire_disk(domain, request, wiring, failure) < 0 ||
-            wire_serial(domain, facts, request, options, wiring, failure) < 0)
+            wire_serial(domain, &facts, request, options, wiring, failure) < 0)
             return -1;
         wiring->needed = wiring->change_count > 0;
         wire_report(domain, request, wiring);
     }
-    if (!facts->report_of_another)
+    if (!facts.report_of_another)
         return 0;
     /* Otherwise this guest would write another domain's report. If a device still uses
      * such a file, it is the user's own. */
@@ -221,12 +215,13 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *source = domain->disks[i].source;
 
-        if (source && seed_path_is(source) && strcmp(source, own) != 0)
+        if (seed_path_is(source) && strcmp(source, own) != 0)
             facts->seed_of_another = true;
     }
     /* If a domain with a payload does not have our disk, VDSM makes its image. */
-    facts->wants_seed =
-        request_find(domain) || facts->uses_shim || (facts->disk && payload_find(domain));
+    facts->wants_seed = request_find(domain) || facts->uses_shim;
+    if (facts->disk && payload_find(domain))
+        facts->wants_seed = true;
 }
 
 bool
