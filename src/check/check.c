@@ -14,7 +14,6 @@
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "store/record.h"
-#include "wire/wire.h"
 
 /* To add a subject, add its function here; a large one has a file of its own. */
 static void (*const subjects[])(const struct check *check) = {
@@ -98,12 +97,11 @@ findings_clear(struct findings *findings)
 static void
 check_emulator(const struct check *check)
 {
-    const xmlNode *node = xml_child(check->domain->root, "seclabel");
     cleanup_failure struct failure *failure = NULL;
 
     if (!check->facts->uses_shim)
         return;
-    for (; node; node = xml_next(node, "seclabel")) {
+    xml_foreach(node, check->domain->root, "seclabel") {
         if (xml_attribute_is(node, "type", "none") &&
             !xml_attribute_is(node, "model", "dac") &&
             !xml_attribute_is(node, "model", "selinux"))
@@ -121,10 +119,7 @@ check_wiring(const struct check *check, struct domain *domain)
 {
     static const char hint[] = "run 'virt-seed wire'";
     static const char text[] = "not wired; 'virt-seed wire' would make these changes:";
-    const struct wire_options options = {
-        .imds_address = check->config->imds_address,
-        .facts = check->facts,
-    };
+    const struct wire_options options = {.imds_address = check->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
 
@@ -150,6 +145,7 @@ check_delivery(const struct check *check)
     const struct delivery *delivery = delivery_for(request, check->facts->uses_shim);
     cleanup_failure struct failure *failure = NULL;
     const char *address = check->config->imds_address;
+    const char *consequence = "and it starts nevertheless (unwired = warn)";
 
     if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
         failure_at_line(&failure, request->line);
@@ -161,11 +157,11 @@ check_delivery(const struct check *check)
         delivery->check_server(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
+    if (request->cache)
+        consequence = "unless it has cached its seed (cache=\"keep\")";
     if (delivery_can_lack_server(request, check->config, failure))
         check_warn(check, WARNING_NOBODY_LISTENS, request->line, failure->hint, "%s, %s",
-                   failure->message,
-                   request->cache ? "unless it has cached its seed (cache=\"keep\")"
-                                  : "and it starts nevertheless (unwired = warn)");
+                   failure->message, consequence);
     else
         findings_take(check->findings, &failure);
 }

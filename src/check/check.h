@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "seed/content.h"
 #include "seed/yaml.h"
 #include "store/configuration.h"
 #include "wire/wire.h"
@@ -144,25 +145,29 @@ bool check_has_warned(const struct check *check, enum warning id, int line);
 void check_warn_of_part(const struct check *check, const struct part *part,
                         enum warning id, const char *hint, int line, const char *message);
 
+/* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if
+ * it is empty or masked. */
+enum user_data_kind check_document_kind(const struct part *part);
+
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);
 
 /* --- rules on what a document contains (rules.c) ---------------------------------- */
 
 /*
- * A rule on the values at a path such as "users.*.name": "*" matches any key or index, and
+ * A rule on the values at paths such as "users.*.name": "*" matches any key or index, and
  * a leading "**." any depth. Messages name the path and the line but never quote the
  * document.
  */
 struct rule {
-    const char *path;
+    const char *paths[12]; /* ends with NULL */
     bool (*applies)(const struct check *check, const struct yaml_node *node);
     enum warning id;
     const char *message; /* follows the path: "is a number" */
     const char *hint;
 };
 
-/* Applies the rules, which end with a NULL path, to everything below the node. */
+/* Applies the rules, which end with one without paths, to everything below the node. */
 void rules_apply(const struct check *check, const struct part *part,
                  const struct yaml_node *from, const struct rule *rules);
 
@@ -173,32 +178,24 @@ const struct yaml_node *rules_read(struct yaml *yaml, const struct part *part);
 /* Return: whether Python's str() of the value gives back the text as written. */
 bool rules_is_as_written(const struct yaml_node *node);
 
-/* Conditions for rows: the value is not text; Python's str() changes it; it is text; it is
+/* Conditions for rules: the value is not text; Python's str() changes it; it is text; it is
  * present. */
 bool rule_no_text(const struct check *check, const struct yaml_node *node);
 bool rule_other_text(const struct check *check, const struct yaml_node *node);
 bool rule_text(const struct check *check, const struct yaml_node *node);
 bool rule_there(const struct check *check, const struct yaml_node *node);
 
-#define RULE_TEXT(path)                                                                  \
-    {                                                                                    \
-        path, rule_no_text, WARNING_YAML_VALUE,                                          \
-            "is not text in YAML, but cloud-init expects text", "put it in quotes"       \
-    }
-#define RULE_AS_WRITTEN(path)                                                            \
-    {                                                                                    \
-        path, rule_other_text, WARNING_YAML_VALUE,                                       \
-            "is not text in YAML, so the guest would get a different value",             \
-            "put it in quotes: YAML reads 010 as 8, and yes as true"                     \
-    }
-#define RULE_NUMBER(path)                                                                \
-    {                                                                                    \
-        path, rule_text, WARNING_YAML_TYPE, "is text, but cloud-init expects a number",  \
-            "remove the quotes"                                                          \
-    }
-#define RULE_BOOLEAN(path)                                                               \
-    {                                                                                    \
-        path, rule_text, WARNING_YAML_TYPE,                                              \
-            "is text, which may be taken as true whatever it says",                      \
-            "write true or false, without quotes"                                        \
-    }
+#define RULE_TEXT                                                                        \
+    rule_no_text, WARNING_YAML_VALUE,                                                    \
+        "is not text in YAML, but cloud-init expects text", "put it in quotes"
+#define RULE_AS_WRITTEN                                                                  \
+    rule_other_text, WARNING_YAML_VALUE,                                                 \
+        "is not text in YAML, so the guest would get a different value",                 \
+        "put it in quotes: YAML reads 010 as 8, and yes as true"
+#define RULE_NUMBER                                                                      \
+    rule_text, WARNING_YAML_TYPE, "is text, but cloud-init expects a number",            \
+        "remove the quotes"
+#define RULE_BOOLEAN                                                                     \
+    rule_text, WARNING_YAML_TYPE,                                                        \
+        "is text, which may be taken as true whatever it says",                          \
+        "write true or false, without quotes"

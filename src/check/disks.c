@@ -6,9 +6,7 @@
 
 #include "base/memory.h"
 #include "check/check.h"
-#include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
 
 #define BUS_HINT "remove bus= and run 'virt-seed wire' again"
 
@@ -17,15 +15,14 @@
 static bool
 is_on_virtio_scsi(const struct domain *domain, const struct disk *disk)
 {
-    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
-    cleanup_free char *model = NULL;
+    xml_foreach(node, xml_child(domain->root, "devices"), "controller") {
+        cleanup_free char *model = xml_attribute(node, "model");
 
-    while (node &&
-           !(xml_attribute_is(node, "type", "scsi") &&
-             xml_attribute_number(node, "index", 65535) == disk->address.controller))
-        node = xml_next(node, "controller");
-    model = node ? xml_attribute(node, "model") : NULL;
-    return model && strncmp(model, "virtio-", strlen("virtio-")) == 0;
+        if (xml_attribute_is(node, "type", "scsi") &&
+            xml_attribute_number(node, "index", 65535) == disk->address.controller)
+            return model && strncmp(model, "virtio-", strlen("virtio-")) == 0;
+    }
+    return false;
 }
 
 static void
@@ -66,18 +63,14 @@ has_something_to_boot(const struct domain *domain)
     if (xml_child(os, "kernel"))
         return true;
     for (size_t i = 0; i < domain->disk_count; i++) {
-        const struct disk *disk = &domain->disks[i];
-
-        if (!disk->source || !seed_path_is(disk->source))
+        if (!seed_path_is(domain->disks[i].source))
             return true;
     }
-    for (const xmlNode *node = xml_child(os, "boot"); node;
-         node = xml_next(node, "boot")) {
+    xml_foreach(node, os, "boot") {
         if (xml_attribute_is(node, "dev", "network"))
             return true;
     }
-    for (const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "interface");
-         node; node = xml_next(node, "interface")) {
+    xml_foreach(node, xml_child(domain->root, "devices"), "interface") {
         if (xml_child(node, "boot"))
             return true;
     }

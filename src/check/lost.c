@@ -9,8 +9,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "check/check.h"
-#include "seed/content.h"
-#include "seed/yaml.h"
 
 #define TEMPLATE "## template: jinja"
 #define JSON_PATCH "#cloud-config-jsonp"
@@ -112,33 +110,37 @@ check_archive(const struct check *check, const struct part *part)
         return;
     for (const struct yaml_item *item = yaml.root->items; item; item = item->next) {
         const struct yaml_node *type = yaml_get(item->value, "type");
-        const struct yaml_node *content = item->value->kind == YAML_MAPPING
-                                              ? yaml_get(item->value, "content")
-                                              : item->value;
+        const struct yaml_node *content = item->value;
+        bool is_typed, is_nested;
         enum user_data_kind kind;
 
+        if (content->kind == YAML_MAPPING)
+            content = yaml_get(content, "content");
         if (!content || content->kind != YAML_SCALAR || content->type != YAML_TEXT)
             continue;
         kind = user_data_kind(content->text, content->length);
-        if (type && type->length > 0
-                ? is_word(type->text, nested_types)
-                : kind == USER_DATA_ARCHIVE || kind == USER_DATA_INCLUDE ||
-                      kind == USER_DATA_INCLUDE_ONCE)
+        is_typed = type && type->length > 0;
+        if (is_typed)
+            is_nested = is_word(type->text, nested_types);
+        else
+            is_nested = kind == USER_DATA_ARCHIVE || kind == USER_DATA_INCLUDE ||
+                        kind == USER_DATA_INCLUDE_ONCE;
+        if (is_nested)
             check_warn_of_part(check, part, WARNING_LOST,
                                "write it as a user-data element of its own",
                                item->value->line,
                                "has an archive or an include in an archive; cloud-init "
                                "drops it");
-        else if ((!type || type->length == 0) && kind == USER_DATA_UNKNOWN &&
-                 yaml_check(content->text, content->length, YAML_ONE_MAPPING, &ignored) <
-                     0) {
-            failure_free(steal(ignored));
-            check_warn_of_part(check, part, WARNING_LOST,
-                               "begin it with its header, or name its type",
-                               item->value->line,
-                               "has an item without a header or a type, which cloud-init "
-                               "takes for a cloud-config and drops");
-        }
+        if (is_nested || is_typed || kind != USER_DATA_UNKNOWN)
+            continue;
+        if (yaml_check(content->text, content->length, YAML_ONE_MAPPING, &ignored) == 0)
+            continue;
+        failure_free(steal(ignored));
+        check_warn_of_part(check, part, WARNING_LOST,
+                           "begin it with its header, or name its type",
+                           item->value->line,
+                           "has an item without a header or a type, which cloud-init "
+                           "takes for a cloud-config and drops");
     }
 }
 
@@ -202,15 +204,11 @@ check_lost(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
+        const enum user_data_kind kind = check_document_kind(part);
         cleanup_yaml struct yaml yaml = {0};
-        const struct yaml_node *root;
-        enum user_data_kind kind;
+        const struct yaml_node *root =
+            kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
 
-        if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
-            part->data.size == 0 || part->masked)
-            continue;
-        kind = user_data_kind(part->data.data, part->data.size);
-        root = kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
         if (root)
             check_merge_how(check, part, root);
         else if (kind == USER_DATA_TEMPLATE)

@@ -40,15 +40,18 @@ static bool
 is_misread(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return node->type != YAML_NULL && !rules_is_as_written(node) &&
-           strcasecmp(node->text, "true") != 0 && strcasecmp(node->text, "false") != 0;
+    if (node->type == YAML_NULL || rules_is_as_written(node))
+        return false;
+    return strcasecmp(node->text, "true") != 0 && strcasecmp(node->text, "false") != 0;
 }
 
 static const struct rule rules[] = {
-    {"*", is_misread, WARNING_YAML_VALUE,
+    {{"*"},
+     is_misread,
+     WARNING_YAML_VALUE,
      "is not text in YAML, so the guest would get a different value",
      "put it in quotes: YAML reads 010 as 8, and yes as true"},
-    {.path = NULL},
+    {.paths = {NULL}},
 };
 
 static void

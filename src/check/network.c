@@ -8,10 +8,8 @@
 
 #include "base/memory.h"
 #include "check/check.h"
-#include "domain/domain.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "seed/content.h"
 
 static bool
 lacks_mac(const struct check *check, const struct yaml_node *node)
@@ -31,46 +29,45 @@ is_default(const struct check *check, const struct yaml_node *node)
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
 
 static const struct rule version_2[] = {
-    RULE_NUMBER("version"),
-    RULE_TEXT("*.*.match.macaddress"),
-    RULE_TEXT("*.*.macaddress"),
-    RULE_TEXT("*.*.set-name"),
-    RULE_TEXT("*.*.access-points.*.password"),
-    RULE_NUMBER("*.*.mtu"),
-    RULE_NUMBER("*.*.id"),
-    RULE_NUMBER("*.*.routes.*.metric"),
-    RULE_NUMBER("*.*.routes.*.mtu"),
-    RULE_BOOLEAN("*.*.dhcp4"),
-    RULE_BOOLEAN("*.*.dhcp6"),
-    RULE_BOOLEAN("*.*.accept-ra"),
-    RULE_BOOLEAN("*.*.optional"),
-    {"ethernets.*.match.macaddress", lacks_mac, WARNING_NIC_MISSING,
+    {{"version", "*.*.mtu", "*.*.id", "*.*.routes.*.metric", "*.*.routes.*.mtu"},
+     RULE_NUMBER},
+    {{"*.*.match.macaddress", "*.*.macaddress", "*.*.set-name",
+      "*.*.access-points.*.password"},
+     RULE_TEXT},
+    {{"*.*.dhcp4", "*.*.dhcp6", "*.*.accept-ra", "*.*.optional"}, RULE_BOOLEAN},
+    {{"ethernets.*.match.macaddress"},
+     lacks_mac,
+     WARNING_NIC_MISSING,
      "is not the MAC of any interface of the domain; with 'set-name', the guest's "
      "network would not come up at all",
      NIC_HINT},
-    {"*.*.routes.*.to", is_default, WARNING_DEFAULT_ROUTE,
-     "is 'default', which cloud-init before 25.3 does not accept", ROUTE_HINT},
-    {"*.*.gateway4", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
+    {{"*.*.routes.*.to"},
+     is_default,
+     WARNING_DEFAULT_ROUTE,
+     "is 'default', which cloud-init before 25.3 does not accept",
+     ROUTE_HINT},
+    {{"*.*.gateway4", "*.*.gateway6"},
+     rule_there,
+     WARNING_DEPRECATED,
+     "is deprecated by netplan",
      GATEWAY_HINT},
-    {"*.*.gateway6", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
-     GATEWAY_HINT},
-    {.path = NULL},
+    {.paths = {NULL}},
 };
 
 static const struct rule version_1[] = {
-    RULE_NUMBER("version"),
-    RULE_TEXT("config.*.name"),
-    RULE_TEXT("config.*.mac_address"),
-    RULE_NUMBER("config.*.mtu"),
-    {.path = NULL},
+    {{"version", "config.*.mtu"}, RULE_NUMBER},
+    {{"config.*.name", "config.*.mac_address"}, RULE_TEXT},
+    {.paths = {NULL}},
 };
 
 static const struct rule version_1_physical[] = {
-    {"mac_address", lacks_mac, WARNING_NIC_MISSING,
+    {{"mac_address"},
+     lacks_mac,
+     WARNING_NIC_MISSING,
      "is not the MAC of any interface of the domain, so the guest's network would not "
      "come up",
      NIC_HINT},
-    {.path = NULL},
+    {.paths = {NULL}},
 };
 
 static void
@@ -155,8 +152,7 @@ check_initialization(const struct check *check)
 
     if (!request->initialization)
         return;
-    for (const xmlNode *child = xml_first_element(element); child;
-         child = xml_next_element(child)) {
+    xml_foreach_element(child, element) {
         const struct vocabulary_element *row = initialization_elements;
 
         while (row->name && !vocabulary_is(child, row->name))
@@ -168,8 +164,7 @@ check_initialization(const struct check *check)
                 "<initialization>: <%s> is for sysprep of Windows and has no effect",
                 row->name);
     }
-    for (const xmlNode *node = xml_child(devices, "interface"); node;
-         node = xml_next(node, "interface"))
+    xml_foreach(node, devices, "interface")
         nic_count++;
     for (size_t i = 0; request->network && i < request->network->nic_count; i++)
         has_dns = has_dns || request->network->nics[i].nameserver_count > 0;

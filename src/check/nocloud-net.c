@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "check/check.h"
-#include "domain/domain.h"
 #include "domain/xml.h"
 #include "store/libvirt-host.h"
 
@@ -33,10 +32,8 @@ leads_past(const struct check *check, const struct interface *interface)
 static bool
 is_down(const struct check *check, const struct interface *interface)
 {
-    const xmlNode *link = xml_child(interface->node, "link");
-
     (void)check;
-    return link && xml_attribute_is(link, "state", "down");
+    return xml_attribute_is(xml_child(interface->node, "link"), "state", "down");
 }
 
 /*
@@ -47,19 +44,21 @@ is_down(const struct check *check, const struct interface *interface)
 static bool
 is_of_other_user(const struct check *check, const struct interface *interface)
 {
-    const xmlNode *node = xml_child(check->domain->root, "seclabel");
+    const xmlNode *label = NULL;
     cleanup_free char *user = NULL;
     const struct passwd *entry;
     struct qemu_user qemu;
     unsigned long number;
     char *end;
 
-    while (node && !(xml_child(node, "label") && xml_attribute_is(node, "model", "dac") &&
-                     xml_attribute_is(node, "type", "static")))
-        node = xml_next(node, "seclabel");
-    if (!node || !is_type(interface, "user"))
+    xml_foreach(node, check->domain->root, "seclabel") {
+        if (!label && xml_attribute_is(node, "model", "dac") &&
+            xml_attribute_is(node, "type", "static"))
+            label = xml_child(node, "label");
+    }
+    if (!label || !is_type(interface, "user"))
         return false;
-    user = xml_text(xml_child(node, "label"));
+    user = xml_text(label);
     user[strcspn(user, ":")] = '\0';
     qemu = qemu_user_find(check->root);
     if (!qemu.known)

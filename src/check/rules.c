@@ -37,9 +37,10 @@ path_matches(const char *path, const struct walk *walk)
         if (depth == walk->depth)
             return false;
         key = walk->keys[depth++];
-        if (!(length == 1 && *path == '*') &&
-            !(key && strncmp(key, path, length) == 0 && !key[length]))
-            return false;
+        if (length != 1 || *path != '*') {
+            if (!key || strncmp(key, path, length) != 0 || key[length])
+                return false;
+        }
         if (!path[length])
             return depth == walk->depth;
         path += length + 1;
@@ -49,11 +50,15 @@ path_matches(const char *path, const struct walk *walk)
 static void
 apply(const struct walk *walk, const struct yaml_node *node)
 {
-    for (const struct rule *rule = walk->rules; rule->path; rule++) {
-        const char *name = rule->path;
+    for (const struct rule *rule = walk->rules; rule->paths[0]; rule++) {
+        const char *const *path = rule->paths;
+        const char *name;
 
-        if (!path_matches(rule->path, walk) || !rule->applies(walk->check, node))
+        while (*path && !path_matches(*path, walk))
+            path++;
+        if (!*path || !rule->applies(walk->check, node))
             continue;
+        name = *path;
         /* A leading "*." means nothing to the user. */
         while (*name == '*' && strchr(name, '.'))
             name = strchr(name, '.') + 1;
@@ -96,27 +101,31 @@ rules_read(struct yaml *yaml, const struct part *part)
 {
     cleanup_failure struct failure *ignored = NULL;
 
-    return part->data.size > 0 && !part->masked &&
-                   yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT,
-                             &ignored) == 0
-               ? yaml->root
-               : NULL;
+    if (part->data.size == 0 || part->masked)
+        return NULL;
+    if (yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored) <
+        0)
+        return NULL;
+    return yaml->root;
 }
 
 /* --- values ----------------------------------------------------------------------- */
 
+/* Return: whether it is digits, without a zero at their outer end unless it is alone. */
 static bool
-is_canonical_natural(const char *text, size_t length)
+is_canonical(const char *digits, size_t length, const char *outer)
 {
-    return length > 0 && strspn(text, "0123456789") >= length &&
-           (length == 1 || *text != '0');
+    if (length == 0 || strspn(digits, "0123456789") < length)
+        return false;
+    return length == 1 || *outer != '0';
 }
 
 bool
 rules_is_as_written(const struct yaml_node *node)
 {
     const char *text = node->text + (*node->text == '-');
-    size_t whole = strcspn(text, "."), fraction = strlen(text) - whole;
+    const size_t whole = strcspn(text, ".");
+    const char *fraction = text[whole] ? text + whole + 1 : "";
 
     switch (node->type) {
     case YAML_NULL:
@@ -125,12 +134,11 @@ rules_is_as_written(const struct yaml_node *node)
     case YAML_BOOLEAN:
         return strcmp(text, "True") == 0 || strcmp(text, "False") == 0;
     case YAML_INTEGER:
-        return strcmp(node->text, "-0") != 0 && is_canonical_natural(text, strlen(text));
+        return strcmp(node->text, "-0") != 0 && is_canonical(text, strlen(text), text);
     case YAML_FLOAT:
         /* "1.5", and not "1.50" or "01.5". */
-        return is_canonical_natural(text, whole) && fraction > 1 &&
-               strspn(text + whole + 1, "0123456789") == fraction - 1 &&
-               (fraction == 2 || text[whole + fraction - 1] != '0');
+        return is_canonical(text, whole, text) &&
+               is_canonical(fraction, strlen(fraction), text + strlen(text) - 1);
     case YAML_TIMESTAMP:
         return strlen(text) == strlen("2001-12-14");
     case YAML_TEXT:

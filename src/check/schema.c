@@ -19,7 +19,6 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "check/check.h"
-#include "seed/yaml.h"
 
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
@@ -60,6 +59,7 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
                      NULL};
     cleanup_buffer struct buffer output = {0};
     int status = run(words, document, -1, false, &output);
+    const char *reason = "it failed";
     char *rest = output.data;
     bool found = false;
 
@@ -76,14 +76,17 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
             found = true;
         }
     }
-    /* Before 23.4 it has no --schema-type, and says so with 2. */
-    if (status == 0 || found || (type && status == 2))
+    if (status == 0 || found)
         return true;
+    /* Before 23.4 it has no --schema-type, and says so with 2. */
+    if (type && status == 2)
+        return true;
+    if (status < 0)
+        reason = "it took too long or printed too much";
     check_warn(check, WARNING_SCHEMA, part->line,
                "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
                "--no-schema'",
-               "%s: the host's cloud-init could not check it (%s)", description,
-               status < 0 ? "it took too long or printed too much" : "it failed");
+               "%s: the host's cloud-init could not check it (%s)", description, reason);
     return status >= 0;
 }
 
@@ -129,6 +132,7 @@ check_by_file(const struct check *check, const struct part *part, int schema)
     cleanup_close int document = -1;
     cleanup_free char *schema_path = xasprintf("/proc/self/fd/%d", schema);
     cleanup_free char *path = NULL;
+    const char *reason = "the file is not a usable JSON schema";
     char *rest;
     int status;
 
@@ -150,12 +154,12 @@ check_by_file(const struct check *check, const struct part *part, int schema)
                        "see cloud-init's reference of modules",
                        "%s: cloud-init's schema: %s", description, line);
     }
+    if (status < 0)
+        reason = "it took too long, or has too many errors";
     if (status != 0)
         check_warn(check, WARNING_SCHEMA, part->line,
                    "use schema-cloud-config-v1.json from cloud-init's source",
-                   "%s: could not be checked by this schema (%s)", description,
-                   status < 0 ? "it took too long, or has too many errors"
-                              : "the file is not a usable JSON schema");
+                   "%s: could not be checked by this schema (%s)", description, reason);
     return true;
 }
 
@@ -171,15 +175,18 @@ check_schema(const struct check *check, const struct buffer *file)
         bool checked;
 
         /* It quotes values, so it must not see secrets, real or suspected. */
-        if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
-            check_has_warned(check, WARNING_INLINE_SECRET, part->line))
+        if (part->data.size == 0 || part->masked || part->origin == PART_SECRET)
+            continue;
+        if (check_has_warned(check, WARNING_INLINE_SECRET, part->line))
             continue;
         if (part->kind == PART_NETWORK_CONFIG && network && !file)
             type = "network-config";
         else if (part->kind == PART_VALUE || !check_is_cloud_config(part))
             continue;
-        checked = file ? check_by_file(check, part, schema)
-                       : check_by_cloud_init(check, part, type);
+        if (file)
+            checked = check_by_file(check, part, schema);
+        else
+            checked = check_by_cloud_init(check, part, type);
         check->findings->schema = checked ? SCHEMA_CHECKED : SCHEMA_MISSING;
         if (!checked)
             return;

@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "seed/content.h"
 
 #define MOVE_HINT                                                                        \
     "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""
@@ -21,24 +20,15 @@
 
 /* --- in the XML --------------------------------------------------------------------- */
 
-#define RULE_SECRET(path)                                                                \
-    {                                                                                    \
-        path, rule_there, WARNING_INLINE_SECRET, "seems to be a secret " EVERYBODY,      \
-            MOVE_HINT                                                                    \
-    }
-
 static const struct rule rules[] = {
-    RULE_SECRET("**.passwd"),
-    RULE_SECRET("**.password"),
-    RULE_SECRET("**.hashed_passwd"),
-    RULE_SECRET("**.hashed-password"),
-    RULE_SECRET("**.plain_text_passwd"),
-    RULE_SECRET("**.token"),
-    RULE_SECRET("**.private_key"),
-    RULE_SECRET("**.private-key"),
-    RULE_SECRET("**.client-key-password"),
-    RULE_SECRET("chpasswd.list"),
-    {.path = NULL},
+    {{"**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
+      "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
+      "**.client-key-password", "chpasswd.list"},
+     rule_there,
+     WARNING_INLINE_SECRET,
+     "seems to be a secret " EVERYBODY,
+     MOVE_HINT},
+    {.paths = {NULL}},
 };
 
 /* For documents other than YAML. The words after the first KEY_WORDS also say more than a
@@ -62,8 +52,10 @@ has_word(const struct buffer *data, size_t first)
 static void
 check_inline(const struct check *check, const struct part *part)
 {
-    enum user_data_kind kind = user_data_kind(part->data.data, part->data.size);
+    const enum user_data_kind kind = user_data_kind(part->data.data, part->data.size);
     const size_t count = check->findings->count;
+    bool is_yaml = kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_ARCHIVE ||
+                   kind == USER_DATA_JSONP;
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = NULL;
 
@@ -74,10 +66,11 @@ check_inline(const struct check *check, const struct part *part)
                    "<%s> is " EVERYBODY, part->element);
         return;
     }
-    if (part->kind == PART_NETWORK_CONFIG ||
-        (part->kind == PART_VALUE && kind == USER_DATA_UNKNOWN) ||
-        kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_ARCHIVE ||
-        kind == USER_DATA_JSONP)
+    if (part->kind == PART_NETWORK_CONFIG)
+        is_yaml = true;
+    if (part->kind == PART_VALUE && kind == USER_DATA_UNKNOWN)
+        is_yaml = true;
+    if (is_yaml)
         root = rules_read(&yaml, part);
     if (root)
         rules_apply(check, part, root, rules);
@@ -126,8 +119,7 @@ check_part(const struct check *check, const struct part *part)
 
     if (check->facts->uses_shim && is_secret) {
         const xmlNode *devices = xml_child(check->domain->root, "devices");
-        const xmlNode *emulator = xml_child(devices, "emulator");
-        cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
+        cleanup_free char *path = xml_text(xml_child(devices, "emulator"));
         cleanup_free char *description = part_describe(part);
         const char *what = "comes from a secret";
 

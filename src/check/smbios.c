@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
 
 #define CLOUD_HINT                                                                       \
     "use another value; with two datasources, the guest may choose the wrong one"
@@ -60,10 +59,8 @@ static const struct cloud {
 static void
 check_sysinfo(const struct check *check)
 {
-    for (const xmlNode *table = xml_first_element(domain_find_sysinfo(check->domain));
-         table; table = xml_next_element(table)) {
-        for (const xmlNode *entry = xml_child(table, "entry"); entry;
-             entry = xml_next(entry, "entry")) {
+    xml_foreach_element(table, domain_find_sysinfo(check->domain)) {
+        xml_foreach(entry, table, "entry") {
             cleanup_free char *name = xml_attribute(entry, "name");
             cleanup_free char *value = xml_text(entry);
 
@@ -110,12 +107,9 @@ check_devices(const struct check *check)
                            disk->label, disk->target, labels[i].cloud);
         }
     }
-    for (const xmlNode *node = xml_child(devices, "channel"); node;
-         node = xml_next(node, "channel")) {
-        const xmlNode *target = xml_child(node, "target");
-
-        for (size_t i = 0; target && i < ARRAY_SIZE(lxd); i++) {
-            if (xml_attribute_is(target, "name", lxd[i]))
+    xml_foreach(node, devices, "channel") {
+        for (size_t i = 0; i < ARRAY_SIZE(lxd); i++) {
+            if (xml_attribute_is(xml_child(node, "target"), "name", lxd[i]))
                 check_warn(check, WARNING_OTHER_CLOUD, xml_line(node),
                            "remove the channel, or give it another name",
                            "the channel '%s' makes cloud-init look for LXD too", lxd[i]);
@@ -130,9 +124,9 @@ static void
 check_serial(const struct check *check)
 {
     const xmlNode *node = domain_find_serial(check->domain);
-    cleanup_free char *serial = node ? xml_text(node) : NULL;
+    cleanup_free char *serial = xml_text(node);
 
-    for (size_t i = 0; serial && serial[i]; i++) {
+    for (size_t i = 0; serial[i]; i++) {
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
             continue;
         check_warn(check, WARNING_SERIAL_CHARACTERS, xml_line(node),
@@ -148,9 +142,10 @@ check_visibility(const struct check *check)
 {
     const struct domain *domain = check->domain;
     const xmlNode *os = xml_child(domain->root, "os");
-    const bool without_firmware = domain->arch && strcmp(domain->arch, "aarch64") == 0 &&
-                                  xml_child(os, "kernel") && !xml_child(os, "loader") &&
-                                  !xml_attribute_is(os, "firmware", "efi");
+    const bool is_aarch64 = domain->arch && strcmp(domain->arch, "aarch64") == 0;
+    const bool has_firmware =
+        xml_child(os, "loader") || xml_attribute_is(os, "firmware", "efi");
+    const bool without_firmware = is_aarch64 && xml_child(os, "kernel") && !has_firmware;
 
     if (!check->request->serial || !request_serial(check->request))
         return;
@@ -165,13 +160,10 @@ check_visibility(const struct check *check)
             "boot with UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
             "a kernel that starts without firmware sees no SMBIOS serial on "
             "aarch64; the guest finds its seed only by the label");
-    for (const xmlNode *node = xml_first_element(domain->root); node;
-         node = xml_next_element(node)) {
-        const xmlNode *argument = strcmp((const char *)node->name, "commandline") == 0
-                                      ? xml_first_element(node)
-                                      : NULL;
-
-        for (; argument; argument = xml_next_element(argument)) {
+    xml_foreach_element(node, domain->root) {
+        if (strcmp((const char *)node->name, "commandline") != 0)
+            continue;
+        xml_foreach_element(argument, node) {
             cleanup_free char *value = xml_attribute(argument, "value");
 
             if (!value ||
@@ -204,16 +196,15 @@ static void
 check_kernel(const struct check *check)
 {
     const xmlNode *node = xml_child(xml_child(check->domain->root, "os"), "cmdline");
-    cleanup_free char *text = node ? xml_text(node) : NULL;
+    cleanup_free char *text = xml_text(node);
     const char *serial = request_serial(check->request);
     const size_t length = serial ? strcspn(serial, ";") : 0;
     char *rest = NULL;
 
-    for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
+    for (char *word = strtok_r(text, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         /* The seed's own datasource, "ds=nocloud", with or without settings. */
-        if (serial && strncmp(word, serial, length) == 0 &&
-            (!word[length] || word[length] == ';'))
+        if (serial && strcspn(word, ";") == length && strncmp(word, serial, length) == 0)
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
             if (fnmatch(arguments[i].pattern, word, 0) == 0)

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "check/check.h"
-#include "seed/content.h"
 
 void
 check_warn_of_part(const struct check *check, const struct part *part, enum warning id,
@@ -50,8 +49,9 @@ check_includes(const struct check *check, const struct part *part)
             url += strlen("#include");
         url += strspn(url, " \t");
         number++;
-        if (!*url || *url == '#' || begins_with(url, "http://") ||
-            begins_with(url, "https://"))
+        if (!*url || *url == '#')
+            continue;
+        if (begins_with(url, "http://") || begins_with(url, "https://"))
             continue;
         if (begins_with(url, "file:") || *url == '/')
             check_warn_of_part(
@@ -74,8 +74,19 @@ has_later_cr_lf(const struct buffer *data)
 {
     const char *first = memchr(data->data, '\n', data->size);
 
-    return first && (first == data->data || first[-1] != '\r') &&
-           memmem(first, data->size - (size_t)(first - data->data), "\r\n", 2);
+    if (!first || (first > data->data && first[-1] == '\r'))
+        return false;
+    return memmem(first, data->size - (size_t)(first - data->data), "\r\n", 2);
+}
+
+enum user_data_kind
+check_document_kind(const struct part *part)
+{
+    if (part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA)
+        return USER_DATA_UNKNOWN;
+    if (part->data.size == 0 || part->masked)
+        return USER_DATA_UNKNOWN;
+    return user_data_kind(part->data.data, part->data.size);
 }
 
 void
@@ -83,12 +94,8 @@ check_user_data(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
-        enum user_data_kind kind;
+        const enum user_data_kind kind = check_document_kind(part);
 
-        if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
-            part->data.size == 0)
-            continue;
-        kind = user_data_kind(part->data.data, part->data.size);
         if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
             check_warn_of_part(
                 check, part, WARNING_UNSEEN,
@@ -108,40 +115,21 @@ check_user_data(const struct check *check)
 /* --- cloud-configs ------------------------------------------------------------------ */
 
 static const struct rule rules[] = {
-    RULE_TEXT("hostname"),
-    RULE_TEXT("fqdn"),
-    RULE_TEXT("locale"),
-    RULE_TEXT("timezone"),
-    RULE_TEXT("password"),
-    RULE_TEXT("chpasswd.list"),
-    RULE_TEXT("chpasswd.users.*.name"),
-    RULE_TEXT("chpasswd.users.*.password"),
-    RULE_TEXT("groups.*"),
-    RULE_TEXT("users.*"),
-    RULE_TEXT("users.*.name"),
-    RULE_TEXT("users.*.gecos"),
-    RULE_TEXT("users.*.passwd"),
-    RULE_TEXT("users.*.hashed_passwd"),
-    RULE_TEXT("users.*.plain_text_passwd"),
-    RULE_TEXT("users.*.primary_group"),
-    RULE_TEXT("users.*.expiredate"),
-    RULE_TEXT("users.*.inactive"),
-    RULE_TEXT("write_files.*.path"),
-    RULE_TEXT("write_files.*.content"),
-    RULE_TEXT("write_files.*.owner"),
-    RULE_TEXT("write_files.*.permissions"),
-    RULE_TEXT("phone_home.url"),
-    RULE_TEXT("final_message"),
-    RULE_TEXT("runcmd.*"),
-    RULE_TEXT("bootcmd.*"),
-    RULE_AS_WRITTEN("runcmd.*.*"),
-    RULE_AS_WRITTEN("bootcmd.*.*"),
-    RULE_AS_WRITTEN("packages.*.*"),
-    RULE_AS_WRITTEN("mounts.*.*"),
-    RULE_BOOLEAN("users.*.lock_passwd"),
-    RULE_BOOLEAN("users.*.no_create_home"),
-    RULE_BOOLEAN("users.*.system"),
-    {.path = NULL},
+    {{"hostname", "fqdn", "locale", "timezone", "password", "phone_home.url",
+      "final_message", "runcmd.*", "bootcmd.*"},
+     RULE_TEXT},
+    {{"chpasswd.list", "chpasswd.users.*.name", "chpasswd.users.*.password", "groups.*"},
+     RULE_TEXT},
+    {{"users.*", "users.*.name", "users.*.gecos", "users.*.passwd",
+      "users.*.hashed_passwd", "users.*.plain_text_passwd", "users.*.primary_group",
+      "users.*.expiredate", "users.*.inactive"},
+     RULE_TEXT},
+    {{"write_files.*.path", "write_files.*.content", "write_files.*.owner",
+      "write_files.*.permissions"},
+     RULE_TEXT},
+    {{"runcmd.*.*", "bootcmd.*.*", "packages.*.*", "mounts.*.*"}, RULE_AS_WRITTEN},
+    {{"users.*.lock_passwd", "users.*.no_create_home", "users.*.system"}, RULE_BOOLEAN},
+    {.paths = {NULL}},
 };
 
 bool
@@ -149,14 +137,13 @@ check_is_cloud_config(const struct part *part)
 {
     enum user_data_kind kind;
 
-    if (part->data.size == 0 || part->masked)
+    if (part->kind != PART_VALUE)
+        return check_document_kind(part) == USER_DATA_CLOUD_CONFIG;
+    if (part->data.size == 0 || part->masked ||
+        strcmp(part->element, "custom_script") != 0)
         return false;
     kind = user_data_kind(part->data.data, part->data.size);
-    if (part->kind == PART_VALUE)
-        return strcmp(part->element, "custom_script") == 0 &&
-               (kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN);
-    return (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA) &&
-           kind == USER_DATA_CLOUD_CONFIG;
+    return kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN;
 }
 
 /* Warns if 'vendor_data: {enabled: …}' disables vendor-data. Only the texts "true", "1",
@@ -168,7 +155,9 @@ check_vendor_data(const struct check *check, const struct part *part,
     static const char *const true_words[] = {"true", "1", "on", "yes"};
     const struct yaml_node *enabled = yaml_get(yaml_get(root, "vendor_data"), "enabled");
 
-    if (part->kind == PART_VENDOR_DATA || !enabled || enabled->kind != YAML_SCALAR ||
+    if (!enabled || enabled->kind != YAML_SCALAR)
+        return;
+    if (part->kind == PART_VENDOR_DATA ||
         !parts_find(&check->request->parts, PART_VENDOR_DATA))
         return;
     for (size_t i = 0; i < ARRAY_SIZE(true_words); i++) {
