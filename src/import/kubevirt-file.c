@@ -84,6 +84,21 @@ manifest_get(struct manifest *field, const struct manifest *parent, const char *
 }
 
 int
+manifest_get_below(struct manifest *field, const struct manifest *parent,
+                   const char *keys, json_type type, struct failure **failure)
+{
+    const char *dot = strchr(keys, '.');
+    cleanup_free char *first = xstrndup(keys, strcspn(keys, "."));
+    cleanup_manifest struct manifest next = {0};
+
+    if (!dot)
+        return manifest_get(field, parent, keys, type, failure);
+    if (manifest_get(&next, parent, first, JSON_OBJECT, failure) < 0)
+        return -1;
+    return manifest_get_below(field, &next, dot + 1, type, failure);
+}
+
+int
 manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
                   json_type type, struct failure **failure)
 {
@@ -222,13 +237,13 @@ kubevirt_file_read(struct kubevirt_file *file, const char *data, size_t size,
 static bool
 is_called(const struct kubevirt_object *object, const char *wanted)
 {
-    const char *slash = strchr(wanted, '/');
-    cleanup_free char *namespace =
-        slash ? xstrndup(wanted, (size_t)(slash - wanted)) : NULL;
+    cleanup_free char *full = NULL;
 
-    if (!object->name || strcmp(object->name, slash ? slash + 1 : wanted) != 0)
+    if (!object->name)
         return false;
-    return !slash || (object->namespace && strcmp(object->namespace, namespace) == 0);
+    if (object->namespace)
+        full = xasprintf("%s/%s", object->namespace, object->name);
+    return strcmp(object->name, wanted) == 0 || (full && strcmp(full, wanted) == 0);
 }
 
 const struct kubevirt_object *
@@ -236,6 +251,7 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
                      struct failure **failure)
 {
     const struct kubevirt_object *chosen = NULL;
+    const char *problem = "more than one virtual machine";
     cleanup_buffer struct buffer names = {0};
     size_t count = 0;
 
@@ -258,11 +274,11 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
                     "use a manifest of kind VirtualMachine or VirtualMachineInstance");
         return NULL;
     }
-    failure_set(failure, FAILURE_REQUEST, "%s: %s",
-                count == 0 ? "no virtual machine has that name; found"
-                           : "more than one virtual machine",
+    if (count == 0)
+        problem = "no virtual machine has that name; found";
+    failure_set(failure, FAILURE_REQUEST,
+                "%s: %s\nchoose one with --name=NAME or --name=NAMESPACE/NAME", problem,
                 names.data);
-    failure_hint(failure, "choose one with --name=NAME or --name=NAMESPACE/NAME");
     return NULL;
 }
 

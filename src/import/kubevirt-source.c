@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The cloud-init volume: CloudInitNoCloudSource and CloudInitConfigDriveSource of
- * KubeVirt's API, with the metadata of its VEP 100 and the vendor-data of its VEP 455, and
- * the form of v1alpha2, below a disk.
+ * KubeVirt's API, with the metadata of its VEP 100 and the vendor-data of its VEP 455.
  */
 #include "config.h"
 
@@ -20,28 +19,20 @@ struct source_document {
     const char *text;
     const char *base64;
     const char *secret;
-    const char *old_secret; /* its name in v1alpha2 */
-    const char *keys[2];    /* in the secret */
+    const char *keys[2]; /* in the secret */
 };
 
 static const struct source_document source_documents[] = {
-    {"user-data",
-     "userData",
-     "userDataBase64",
-     "secretRef",
-     "userDataSecretRef",
-     {"userdata", "userData"}},
+    {"user-data", "userData", "userDataBase64", "secretRef", {"userdata", "userData"}},
     {"vendor-data",
      "vendorData",
      "vendorDataBase64",
      "vendorDataSecretRef",
-     NULL,
      {"vendordata", "vendorData"}},
     {"network-config",
      "networkData",
      "networkDataBase64",
      "networkDataSecretRef",
-     NULL,
      {"networkdata", "networkData"}},
 };
 
@@ -79,9 +70,7 @@ take_source(struct kubevirt_machine *machine, const struct manifest *parent,
 int
 kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
 {
-    static const char *const known[] = {"nocloud", NULL};
-    cleanup_manifest struct manifest volumes = {0}, domain = {0}, devices = {0};
-    cleanup_manifest struct manifest disks = {0};
+    cleanup_manifest struct manifest volumes = {0};
 
     machine->source.path = manifest_path(&machine->spec, "volumes");
     if (manifest_get(&volumes, &machine->spec, "volumes", JSON_ARRAY, failure) < 0)
@@ -94,26 +83,12 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
             take_source(machine, &volume, "cloudInitConfigDrive", true, failure) < 0)
             return -1;
     }
-    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&devices, &domain, "devices", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&disks, &devices, "disks", JSON_ARRAY, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < json_array_size(disks.value); i++) {
-        cleanup_manifest struct manifest disk = {0}, cloudinit = {0};
-
-        if (manifest_get_item(&disk, &disks, i, JSON_OBJECT, failure) < 0 ||
-            manifest_get(&cloudinit, &disk, "cloudinit", JSON_OBJECT, failure) < 0 ||
-            manifest_check_fields(&cloudinit, known, "v1alpha2 supports only 'nocloud'",
-                                  failure) < 0 ||
-            take_source(machine, &cloudinit, "nocloud", false, failure) < 0)
-            return -1;
-    }
     return 0;
 }
 
 /* --- its documents ---------------------------------------------------------------- */
 
-/* Gets the secret's name from {name: NAME} or, in v1alpha2, from NAME. */
+/* Gets the secret's name from {name: NAME}. */
 static int
 get_secret_name(const char **name, const struct manifest *source, const char *field,
                 struct failure **failure)
@@ -122,9 +97,6 @@ get_secret_name(const char **name, const struct manifest *source, const char *fi
     static const char hint[] = "name the secret: {name: NAME}";
     cleanup_manifest struct manifest reference = {0};
 
-    if (strcmp(field, source_documents[0].old_secret) == 0 &&
-        json_is_string(json_object_get(source->value, field)))
-        return manifest_get_text(name, source, field, failure);
     if (manifest_get(&reference, source, field, JSON_OBJECT, failure) < 0 ||
         manifest_check_fields(&reference, known, hint, failure) < 0)
         return -1;
@@ -136,14 +108,12 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
              const struct source_document *document, struct failure **failure)
 {
     const struct manifest *source = &machine->source;
-    const char *const fields[] = {document->text, document->base64, document->secret,
-                                  document->old_secret};
+    const char *const fields[] = {document->text, document->base64, document->secret};
     cleanup_buffer struct buffer data = {0};
     const char *field = NULL, *text;
 
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-        const json_t *value =
-            fields[i] ? json_object_get(source->value, fields[i]) : NULL;
+        const json_t *value = json_object_get(source->value, fields[i]);
 
         if (!value || json_is_null(value))
             continue;
@@ -158,7 +128,7 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
     }
     if (!field)
         return 0;
-    if (field != document->text && field != document->base64) {
+    if (field == document->secret) {
         if (get_secret_name(&text, source, field, failure) < 0 ||
             kubevirt_refer(import, machine, source, field, text, document->keys,
                            failure) < 0)
@@ -281,10 +251,8 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
 {
     const struct manifest *source = &machine->source;
     const size_t before = xmlChildElementCount(import->element);
-    const char *known[20] = {"metaData", "metaDataSecretRef"};
-    const bool old = strstr(source->path, ".cloudinit.") != NULL;
-    const char *hint = "fix its name: a cloud-init volume has userData, userDataBase64 "
-                       "and secretRef, networkData…, metaData… and vendorData…";
+    const char *known[3 * ARRAY_SIZE(source_documents) + 3] = {"metaData",
+                                                               "metaDataSecretRef"};
     size_t count = 2;
 
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
@@ -292,12 +260,13 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
 
         known[count++] = document->text;
         known[count++] = document->base64;
-        known[count++] =
-            old && document->old_secret ? document->old_secret : document->secret;
+        known[count++] = document->secret;
     }
-    if (old)
-        hint = "fix its name: v1alpha2 has userDataBase64 and userDataSecretRef";
-    if (manifest_check_fields(source, known, hint, failure) < 0 ||
+    if (manifest_check_fields(source, known,
+                              "fix its name: a cloud-init volume has userData, "
+                              "userDataBase64 and secretRef, networkData…, metaData… and "
+                              "vendorData…",
+                              failure) < 0 ||
         add_meta_data(import, machine, failure) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {

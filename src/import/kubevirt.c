@@ -50,8 +50,7 @@ read_serial(struct kubevirt_machine *machine, struct failure **failure)
                                      "cloud-init's NoCloud documentation",
                                      failure);
             *value++ = '\0';
-            if (json_object_set_new(machine->serial, pair, json_string(value)) < 0)
-                abort();
+            json_set_string(machine->serial, pair, value);
         }
     }
     return 0;
@@ -130,19 +129,23 @@ static int
 add_instance_type(struct import *import, const struct kubevirt_machine *machine,
                   struct failure **failure)
 {
-    cleanup_manifest struct manifest spec = {0}, instancetype = {0};
-    const char *cluster, *namespaced, *own, *type;
+    cleanup_manifest struct manifest instancetype = {0};
+    const char *cluster, *namespaced, *type;
 
-    /* KubeVirt makes the annotations from the last one, a field of VirtualMachine. */
     if (manifest_get_text(&cluster, &machine->annotations,
                           "kubevirt.io/cluster-instancetype-name", failure) < 0 ||
         manifest_get_text(&namespaced, &machine->annotations,
-                          "kubevirt.io/instancetype-name", failure) < 0 ||
-        manifest_get(&spec, &machine->object->root, "spec", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&instancetype, &spec, "instancetype", JSON_OBJECT, failure) < 0 ||
-        manifest_get_text(&own, &instancetype, "name", failure) < 0)
+                          "kubevirt.io/instancetype-name", failure) < 0)
         return -1;
-    type = cluster ? cluster : namespaced ? namespaced : own;
+    /* KubeVirt makes the annotations from this field of VirtualMachine. */
+    if (manifest_get_below(&instancetype, &machine->object->root, "spec.instancetype",
+                           JSON_OBJECT, failure) < 0 ||
+        manifest_get_text(&type, &instancetype, "name", failure) < 0)
+        return -1;
+    if (namespaced)
+        type = namespaced;
+    if (cluster)
+        type = cluster;
     /* The metadata server does not serve it. */
     if (!type || machine->imds)
         return 0;
@@ -202,10 +205,12 @@ get_key_secret(const char **name, const struct manifest *credential,
     const char *hint = "write source: {secret: {secretName: NAME}}";
 
     if (manifest_check_fields(credential, fields, hint, failure) < 0 ||
-        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&source, sources, hint, failure) < 0 ||
-        manifest_get(&secret, &source, "secret", JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&secret, names, hint, failure) < 0 ||
+        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0)
+        return -1;
+    if (manifest_check_fields(&source, sources, hint, failure) < 0 ||
+        manifest_get(&secret, &source, "secret", JSON_OBJECT, failure) < 0)
+        return -1;
+    if (manifest_check_fields(&secret, names, hint, failure) < 0 ||
         manifest_get_text(name, &secret, "secretName", failure) < 0)
         return -1;
     if (!*name)
@@ -321,28 +326,25 @@ static int
 read_machine(struct kubevirt_machine *machine, struct failure **failure)
 {
     const struct manifest *root = &machine->object->root;
-    cleanup_manifest struct manifest spec = {0}, template = {0}, metadata = {0};
-    cleanup_manifest struct manifest domain = {0};
     const char *kind = machine->object->kind;
-    bool instance = strcmp(kind, "VirtualMachineInstance") == 0;
+    const char *annotations = "spec.template.metadata.annotations";
+    const char *spec = "spec.template.spec";
 
     if (strcmp(kind, "VirtualMachineInstanceReplicaSet") != 0)
         machine->name = machine->object->name;
-    if (manifest_get(&spec, root, "spec", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&template, &spec, "template", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&metadata, instance ? root : &template, "metadata", JSON_OBJECT,
-                     failure) < 0 ||
-        manifest_get(&machine->annotations, &metadata, "annotations", JSON_OBJECT,
-                     failure) < 0 ||
-        manifest_get(&machine->spec, instance ? root : &template, "spec", JSON_OBJECT,
-                     failure) < 0)
+    if (strcmp(kind, "VirtualMachineInstance") == 0) {
+        annotations = "metadata.annotations";
+        spec = "spec";
+    }
+    if (manifest_get_below(&machine->annotations, root, annotations, JSON_OBJECT,
+                           failure) < 0 ||
+        manifest_get_below(&machine->spec, root, spec, JSON_OBJECT, failure) < 0)
         return -1;
     if (!machine->spec.value)
         return manifest_fail(&machine->spec, NULL, "is missing", "use the whole manifest",
                              failure);
-    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0)
-        return -1;
-    return manifest_get(&machine->firmware, &domain, "firmware", JSON_OBJECT, failure);
+    return manifest_get_below(&machine->firmware, &machine->spec, "domain.firmware",
+                              JSON_OBJECT, failure);
 }
 
 static int
@@ -366,8 +368,9 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
         xml_set_attribute(import->element, "datasource", "configdrive");
     if (add_hostname(import, machine, failure) < 0 ||
         add_instance_id(import, machine, failure) < 0 ||
-        add_instance_type(import, machine, failure) < 0 ||
-        add_keys(import, machine, failure) < 0 ||
+        add_instance_type(import, machine, failure) < 0)
+        return -1;
+    if (add_keys(import, machine, failure) < 0 ||
         kubevirt_add_source(import, machine, failure) < 0)
         return -1;
     if (machine->serial)

@@ -19,6 +19,9 @@ struct manifest {
 /* Gets a field of a mapping, which must have that type if present. */
 int manifest_get(struct manifest *field, const struct manifest *parent, const char *key,
                  json_type type, struct failure **failure);
+/* The same for a field below it: "spec.template" is the field of a field. */
+int manifest_get_below(struct manifest *field, const struct manifest *parent,
+                       const char *keys, json_type type, struct failure **failure);
 /* The same for a list item, which must be present. */
 int manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
                       json_type type, struct failure **failure);

@@ -126,8 +126,7 @@ static int
 check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
              struct failure **failure)
 {
-    for (xmlNode *other = xml_first_element(target); other;
-         other = xml_next_element(other)) {
+    xml_foreach_element(other, target) {
         if (xmlStrEqual(other->name, (const xmlChar *)name)) {
             cleanup_free char *message = xasprintf("duplicates <%s>", name);
 
@@ -194,17 +193,14 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
 {
     cleanup_buffer struct buffer words = {0};
 
-    for (const xmlNode *host_node = xml_first_element(node); host_node;
-         host_node = xml_next_element(host_node)) {
+    xml_foreach_element(host_node, node) {
         const xmlNode *address = xml_child(host_node, "address");
-        cleanup_free char *text = address ? read_text(address, 0) : NULL;
-        bool is_alone;
+        cleanup_free char *text = read_text(address, 0);
+        const bool is_alone = xmlChildElementCount(host_node) == 1;
 
         if (!is_called(host_node, "host"))
             return fail_unknown(host_node, failure);
-        is_alone = address && address == xml_first_element(host_node) &&
-                   !xml_next_element(address);
-        if (!is_alone || !text || !*text)
+        if (!is_alone || !*text)
             return fail(host_node, "does not contain just an address",
                         "write <address>ADDRESS</address>", failure);
         buffer_append_string(&words, words.size > 0 ? " " : "");
@@ -222,14 +218,13 @@ static char *
 find_script(const xmlNode *node)
 {
     const xmlNode *only = xml_first_element(node);
-    const xmlNode *content = only ? xml_child(only, "content") : NULL;
-    const xmlNode *type = only ? xml_child(only, "type") : NULL;
+    const xmlNode *content = xml_child(only, "content");
     cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *word = type ? read_text(type, VOCABULARY_KEYWORD) : xstrdup("");
-    cleanup_free char *text = content ? xml_text(content) : NULL;
+    cleanup_free char *word = read_text(xml_child(only, "type"), VOCABULARY_KEYWORD);
+    cleanup_free char *text = xml_text(content);
     cleanup_yaml struct yaml yaml = {0};
 
-    if (!text || xml_next_element(only) || strcmp(word, "base64") == 0)
+    if (!content || xml_next_element(only) || strcmp(word, "base64") == 0)
         return NULL;
     if (yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &ignored) < 0)
         return NULL;
@@ -251,7 +246,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     const struct vocabulary_element *word = find_word(words, name);
     const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
     cleanup_free char *script = NULL;
-    bool has_words;
+    bool has_words, is_text;
 
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
@@ -272,7 +267,8 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
         check_unsaid(node, target, word->name, failure) < 0)
         return -1;
     has_words = translation && translation->kind == TRANSLATION_WORDS;
-    if (word && !word->children && !script && !has_words)
+    is_text = !script && !has_words;
+    if (is_text && word && !word->children)
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
         return -1;
@@ -297,8 +293,7 @@ copy_children(struct import *import, const xmlNode *node,
 {
     size_t count = 0;
 
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
+    xml_foreach_element(child, node) {
         const struct translation *translation = translations;
 
         if (++count > LIMIT_FOREIGN_ELEMENTS)
@@ -325,7 +320,7 @@ add_password_script(struct import *import, xmlNode *target, const char *password
                     struct failure **failure)
 {
     xmlNode *custom = vocabulary_child(target, "custom_script");
-    cleanup_free char *rest = custom ? xml_text(custom) : xstrdup("");
+    cleanup_free char *rest = xml_text(custom);
     cleanup_json json_t *value = json_string(password);
     cleanup_free char *quoted = json_dumps(value, JSON_ENCODE_ANY);
     cleanup_free char *script = xasprintf("password: %s\n"
@@ -379,16 +374,13 @@ move_password(struct import *import, xmlNode *target, struct failure **failure)
 static void
 add_netmasks(struct import *import, xmlNode *target)
 {
-    xmlNode *configurations = vocabulary_child(target, "nic_configurations");
-
-    for (xmlNode *one = xml_first_element(configurations); one;
-         one = xml_next_element(one)) {
-        for (xmlNode *ip = xml_first_element(one); ip; ip = xml_next_element(ip)) {
+    xml_foreach_element(one, vocabulary_child(target, "nic_configurations")) {
+        xml_foreach_element(ip, one) {
             const char *prefix = vocabulary_is(ip, "ipv6") ? "64" : "24";
             const xmlNode *address = vocabulary_child(ip, "address");
-            cleanup_free char *text = address ? xml_text(address) : NULL;
+            cleanup_free char *text = xml_text(address);
 
-            if (!text || vocabulary_child(ip, "netmask"))
+            if (!address || vocabulary_child(ip, "netmask"))
                 continue;
             element_add_text(ip, "netmask", prefix);
             import_note(import, "address %s has no netmask, and gets cloud-init's /%s",
@@ -422,11 +414,10 @@ read_vms(struct import *import, const xmlNode *parent, const char *name,
 {
     const xmlNode *chosen = NULL, *node;
 
-    for (const xmlNode *vm = xml_child(parent, "vm"); vm; vm = xml_next(vm, "vm")) {
-        const xmlNode *called = xml_child(vm, "name");
-        cleanup_free char *text = called ? xml_text(called) : NULL;
+    xml_foreach(vm, parent, "vm") {
+        cleanup_free char *text = xml_text(xml_child(vm, "name"));
 
-        if (name && (!text || strcmp(text, name) != 0))
+        if (name && strcmp(text, name) != 0)
             continue;
         if (chosen)
             return fail(parent, "has more than one such <vm>",

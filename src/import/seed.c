@@ -133,16 +133,20 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
     /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
+    const char *const known[] = {names->hostname, names->instance_id,
+                                 names->instance_type, names->public_keys};
     const char *text = json_string_value(value);
 
-    if (strcmp(key, names->hostname) == 0 || strcmp(key, names->instance_id) == 0 ||
-        strcmp(key, names->instance_type) == 0 || strcmp(key, names->public_keys) == 0)
-        return 0;
-    if (names->same_hostname && strcmp(key, names->same_hostname) == 0)
-        return json_equal(value, json_object_get(meta, names->hostname))
-                   ? 0
-                   : fail_key(key, "differs from the host name",
-                              "write the same host name in both keys", failure);
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+        if (strcmp(key, known[i]) == 0)
+            return 0;
+    }
+    if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
+        if (json_equal(value, json_object_get(meta, names->hostname)))
+            return 0;
+        return fail_key(key, "differs from the host name",
+                        "write the same host name in both keys", failure);
+    }
     if (names->same_public_keys && strcmp(key, names->same_public_keys) == 0 &&
         json_equal(value, json_object_get(meta, names->public_keys)))
         return 0;
@@ -170,28 +174,32 @@ static int
 add_meta(struct import *import, const struct meta_keys *names, const struct buffer *data,
          struct failure **failure)
 {
-    json_error_t error;
-    cleanup_json json_t *meta =
-        names->json ? json_loadb(data->data, data->size, JSON_REJECT_DUPLICATES, &error)
-                    : yaml_load(data->data, data->size, YAML_ONE_DOCUMENT, failure);
+    cleanup_json json_t *meta = NULL;
     xmlNode *node = NULL;
     const char *key;
+    json_error_t error;
     json_t *value;
 
-    if (!meta && names->json)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "not JSON: line %d: %s\n"
-                           "fix the document",
-                           error.line, error.text);
-    if (!meta)
-        return -1;
-    if (json_is_null(meta) && !names->json)
-        return 0;
+    if (names->json) {
+        meta = json_loadb(data->data, data->size, JSON_REJECT_DUPLICATES, &error);
+        if (!meta)
+            return failure_set(failure, FAILURE_REQUEST,
+                               "not JSON: line %d: %s\n"
+                               "fix the document",
+                               error.line, error.text);
+    } else {
+        meta = yaml_load(data->data, data->size, YAML_ONE_DOCUMENT, failure);
+        if (!meta)
+            return -1;
+        if (json_is_null(meta))
+            return 0;
+    }
     if (!json_is_object(meta))
         return failure_set(failure, FAILURE_REQUEST, "not a mapping\nfix the document");
     if (add_word(import, meta, names->hostname, "hostname", NULL, failure) < 0 ||
-        add_word(import, meta, names->instance_id, "instance-id", "fixed", failure) < 0 ||
-        add_word(import, meta, names->instance_type, "instance-type", NULL, failure) <
+        add_word(import, meta, names->instance_id, "instance-id", "fixed", failure) < 0)
+        return -1;
+    if (add_word(import, meta, names->instance_type, "instance-type", NULL, failure) <
             0 ||
         add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;

@@ -158,10 +158,6 @@ domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmw
 domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|refers to a web server
 domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is not a valid instance-id
 domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is not a valid host name
-domain: {devices: {disks: {}}}|spec.domain.devices.disks is a mapping, expected a list
-domain: {devices: {disks: [a]}}|spec.domain.devices.disks[0] is text
-domain: {devices: {disks: [{cloudinit: {configdrive: {}}}]}}|spec.domain.devices.disks[0].cloudinit.configdrive is not a field
-domain: {devices: {disks: [{cloudinit: {nocloud: {userData: a}}}]}}|are both cloud-init volumes
 accessCredentials: {}|spec.accessCredentials is a mapping, expected a list
 accessCredentials: [a]|spec.accessCredentials[0] is text
 accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is not a field
