@@ -328,6 +328,15 @@ add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **fa
     return result;
 }
 
+/* Names come from the image and become paths. */
+static bool
+is_safe_name(const char *name)
+{
+    if (!*name || strchr(name, '/') || strlen(name) > LIMIT_FILE_NAME)
+        return false;
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int
 add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
               struct failure **failure)
@@ -345,9 +354,7 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
         cleanup_free char *path = xasprintf("%s%s", prefix, name);
         int result;
 
-        /* Names come from the image and become paths. */
-        if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            strchr(name, '/') || strlen(name) > LIMIT_FILE_NAME)
+        if (!is_safe_name(name))
             return failure_set(failure, FAILURE_IMAGE,
                                "the image has a file whose name could lead out of its "
                                "directory\n"
@@ -373,8 +380,9 @@ explain(int code, const struct stat *status)
         return "it is a directory";
     if (status->st_size == 0)
         return "it is empty";
-    return code == (int)ISO_WRONG_PVD ? "it has no volume descriptor"
-                                      : "it is cut off or damaged";
+    if (code == (int)ISO_WRONG_PVD)
+        return "it has no volume descriptor";
+    return "it is cut off or damaged";
 }
 
 /* --- reading: the image ---------------------------------------------------------------------- */

@@ -23,8 +23,9 @@ lookup(blkid_probe probe, const char *name)
 {
     const char *value = NULL;
 
-    return blkid_probe_lookup_value(probe, name, &value, NULL) < 0 ? NULL
-                                                                   : xstrdup(value);
+    if (blkid_probe_lookup_value(probe, name, &value, NULL) < 0)
+        return NULL;
+    return xstrdup(value);
 }
 
 char *
@@ -57,8 +58,9 @@ label_read_disks(struct domain *domain)
         cleanup_free char *path = NULL;
         struct stat status;
 
-        if (!disk->source || disk->label || seed_path_is(disk->source) ||
-            (disk->format && strcmp(disk->format, "raw") != 0))
+        if (!disk->source || disk->label || seed_path_is(disk->source))
+            continue;
+        if (disk->format && strcmp(disk->format, "raw") != 0)
             continue;
         /* Opening a device or a FIFO has effects, so the type is checked first, with a
          * descriptor that does not open the file. */

@@ -84,6 +84,7 @@ add_file(const struct volume *volume, struct seed *seed, const char *path,
 {
     struct document *file = seed_add_document(seed, path);
     cleanup_free char *name = xasprintf(VOLUME "%s", path);
+    const char *problem = "could not read";
     int status;
 
     file->unread = true;
@@ -97,11 +98,10 @@ add_file(const struct volume *volume, struct seed *seed, const char *path,
     buffer_clear(&file->data);
     if (file->size > LIMIT_SEED)
         return 0;
-    return failure_set(failure, FAILURE_IMAGE,
-                       status == CHILD_KILLED
-                           ? "mtools took too long to read '%s'\nthe image is damaged"
-                           : "mtools could not read '%s'\nthe image is damaged",
-                       path);
+    if (status == CHILD_KILLED)
+        problem = "took too long to read";
+    return failure_set(failure, FAILURE_IMAGE, "mtools %s '%s'\nthe image is damaged",
+                       problem, path);
 }
 
 /* Return: a sealed copy of the image, owned by the caller, or -1. */
@@ -110,17 +110,17 @@ copy_image(int fd, struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
     int error = lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
-    int copy = -1;
 
     if (error == 0)
         error = fs_read_all(fd, LIMIT_IMAGE, &content);
     if (error == -EFBIG)
         return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     if (error == 0)
-        copy = error = child_document("seed", &content);
-    return error < 0 ? failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                         "could not copy the image")
-                     : copy;
+        error = child_document("seed", &content);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not copy the image");
+    return error;
 }
 
 static int
@@ -184,6 +184,7 @@ image_read(int fd, struct seed *seed, struct failure **failure)
     cleanup_free char *type = NULL;
     cleanup_free char *label = label_read(fd, &type);
 
-    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, seed, failure)
-                                             : iso_read(fd, seed, failure);
+    if (type && strcmp(type, "vfat") == 0)
+        return vfat_read(fd, label, seed, failure);
+    return iso_read(fd, seed, failure);
 }

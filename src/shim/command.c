@@ -256,20 +256,19 @@ fail_taken(const char *device, const char *bus, struct failure **failure)
 {
     cleanup_free char *id = list_value(device, "id", NULL);
     cleanup_free char *driver = list_value(device, "driver", "driver");
-    const char *name = id ? id : driver ? driver : "a device";
+    cleanup_free char *place = NULL;
 
+    if (!driver)
+        driver = xstrdup("a device");
     if (bus)
-        failure_set(
-            failure, FAILURE_BUS,
-            "slot 0x%x of '%s', which virt-seed-qemu needs for the seed, is taken by '%s'",
-            CONTROLLERS_PCI_SLOT, bus, name);
+        place = xasprintf("slot 0x%x of '%s'", CONTROLLERS_PCI_SLOT, bus);
     else
-        failure_set(failure, FAILURE_BUS,
-                    "device number " SCSI_CCW_NUMBER " or " SERIAL_CCW_NUMBER
-                    ", which virt-seed-qemu needs for the seed, is taken by '%s'",
-                    name);
-    failure_hint(failure, "give that device another <address>; or set QEMU itself as the "
-                          "<emulator>, and run 'virt-seed wire'");
+        place = xstrdup("device number " SCSI_CCW_NUMBER " or " SERIAL_CCW_NUMBER);
+    failure_set(failure, FAILURE_BUS,
+                "%s, which virt-seed-qemu needs for the seed, is taken by '%s'\n"
+                "give that device another <address>; or set QEMU itself as the "
+                "<emulator>, and run 'virt-seed wire'",
+                place, id ? id : driver);
 }
 
 /* Finds the machine that the command starts. Fails if the shim does not know the

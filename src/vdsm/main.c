@@ -100,9 +100,8 @@ exchange_read(struct exchange *exchange, struct failure **failure)
                            "domain, run 'virt-seed wire'");
     exchange->path = path;
     exchange->name = fs_base_name(path);
-    directory = exchange->name > path ? xstrndup(path, (size_t)(exchange->name - path))
-                                      : xstrdup(".");
-    exchange->directory = fs_open_root(directory);
+    directory = xstrndup(path, (size_t)(exchange->name - path));
+    exchange->directory = fs_open_root(*directory ? directory : ".");
     if (exchange->directory < 0)
         return fail_errno(exchange, exchange->directory, "open the directory of",
                           failure);
@@ -152,17 +151,6 @@ fail_property(const char *what, const char *hint, struct failure **failure)
                        what, hint);
 }
 
-/* Return: a request for that user-data, which stays in base64. */
-static xmlDoc *
-request_of_user_data(const char *base64)
-{
-    xmlDoc *doc = request_new();
-    xmlNode *root = xmlDocGetRootElement(doc);
-
-    xml_set_attribute(element_add_text(root, "user-data", base64), "encoding", "base64");
-    return doc;
-}
-
 /* libxml2's message is not used: it may quote the value. */
 static xmlDoc *
 parse_element(const struct buffer *text, struct failure **failure)
@@ -204,8 +192,15 @@ read_value(const char *value, struct failure **failure)
     begin = text.data + strspn(text.data, " \t\r\n");
     /* The first word decides, as in cloud-init. */
     if (*begin == '#' || strncasecmp(begin, "content-type:", 13) == 0 ||
-        strncasecmp(begin, "mime-version:", 13) == 0)
-        return request_of_user_data(value);
+        strncasecmp(begin, "mime-version:", 13) == 0) {
+        xmlDoc *doc = request_new();
+        xmlNode *root = xmlDocGetRootElement(doc);
+
+        /* It stays in base64. */
+        xml_set_attribute(element_add_text(root, "user-data", value), "encoding",
+                          "base64");
+        return doc;
+    }
     if (*begin == '<')
         return parse_element(&text, failure);
     fail_property(
