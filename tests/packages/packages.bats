@@ -131,6 +131,14 @@ runs() {
     [[ $(stat -c '%a %U %G' /run/libvirt/virt-seed/imds) = "750 root virt-seed-imds" ]]
 }
 
+@test "virtlogd's unit hides virt-seed's files, and the directories are there before it starts" {
+    run -0 systemd-delta --no-pager --type=extended
+    [[ $output = *virtlogd.service*virtlogd.service.d/virt-seed.conf* ]]
+    run systemd-analyze verify --man=no virtlogd.service
+    [[ $output != *virt-seed.conf* ]]
+    [[ $(stat -c '%a %U' /run/libvirt/virt-seed /var/lib/virt-seed) = $'711 root\n711 root' ]]
+}
+
 @test "AppArmor lets a guest run the emulator, by the rules that libvirt includes" {
     cat >"$BATS_TEST_TMPDIR/profile" <<END
 #include <tunables/global>
