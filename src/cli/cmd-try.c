@@ -57,7 +57,6 @@ struct trial {
     struct definition definition; /* the domain's, and then the rehearsal's */
     struct rehearsal rehearsal;
     virDomainPtr domain; /* the rehearsal, once it was started */
-    int signals; /* a descriptor: that end the command once everything is removed */
     int listener;
     int listener_handle; /* libvirt's number */
     int accepted;        /* connections */
@@ -338,7 +337,6 @@ static int
 rehearse(struct trial *trial, struct failure **failure)
 {
     const struct context *context = trial->context;
-    const struct options *options = trial->options;
     struct rehearsal *rehearsal = &trial->rehearsal;
     cleanup_seed struct seed seed = {0};
     uuid_t uuid;
@@ -356,9 +354,9 @@ rehearse(struct trial *trial, struct failure **failure)
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
-    if (!trial->connection ||
-        rehearsal_files_open(rehearsal, context->root, failure) < 0 ||
-        (!options->network && listen_for_interfaces(trial, failure) < 0))
+    if (!trial->connection || rehearsal_files_open(rehearsal, context->root, failure) < 0)
+        return -1;
+    if (!trial->options->network && listen_for_interfaces(trial, failure) < 0)
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
@@ -410,11 +408,13 @@ run(const struct context *context, const void *data, struct failure **failure)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, 0};
     const bool is_silent = context->quiet || context->json;
     struct waiting_options waiting = trial.options->waiting;
+    cleanup_close int signals = -1;
     sigset_t before;
     int status;
 
+    /* They end the command once everything is removed. */
     sigprocmask(SIG_SETMASK, NULL, &before);
-    trial.signals = process_catch_signals(numbers);
+    signals = process_catch_signals(numbers);
     waiting.logs = "see the end of its console";
     if (waiting_open(&trial.waiting, context, &waiting, failure) == 0)
         rehearse(&trial, failure);
@@ -427,8 +427,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     }
     free(trial.console);
     free(trial.text);
-    if (trial.signals >= 0)
-        close(trial.signals);
     /* One that came while nothing waited for it ends us now. */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
