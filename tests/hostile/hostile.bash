@@ -149,12 +149,13 @@ hook() {
 
 # each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in
 # which one of the calls goes wrong: the first, the second, to the last that there is. $points is
-# how many there were.
+# how many there were. With $VIRT_SEED_FAULT_STEP, after the first only every so many, others on each day.
 each_fault() {
     local calls=$1 what=$2 file=$3
-    local -i n
+    local -i n step=${VIRT_SEED_FAULT_STEP:-1} day
 
-    for ((n = 1; n < 1000; n++)); do
+    day=$(date +%s)/86400
+    for ((n = 1; n < 1000; n += n == 1 ? 1 + day % step : step)); do
         point="$calls $n $what"
         begin
         attempt "$fault" "$calls" "$n" "$what" "${program[@]}" web1 "${operation-prepare}" begin - \
