@@ -151,18 +151,22 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     return 0;
 }
 
-/* Leaves the boot with this seed for the record, which the guest's start changes. */
-static void
-note_boot(const struct start *start, struct record_boot *boot)
+/* Leaves the boot with this seed for the record, which the guest's start changes. A resumed
+ * guest does not boot. */
+static int
+note_boot(const struct start *start, const struct storage *storage,
+          const struct seed *seed, struct failure **failure)
 {
-    const struct lifecycle *lifecycle = start->lifecycle;
-    cleanup_failure struct failure *reason = NULL;
+    const struct domain *domain = start->lifecycle->domain;
+    cleanup_record_boot struct record_boot boot = {0};
 
-    boot->time = record_time(time(NULL));
-    boot->name = xstrdup(lifecycle->domain->name);
-    boot->version = xstrdup(PACKAGE_VERSION);
-    if (record_write_next(start->rundir, lifecycle->domain->uuid, boot, &reason) < 0)
-        lifecycle_log_failure(lifecycle, "this boot will not be recorded", reason);
+    if (start->resumes)
+        return 0;
+    record_boot_add_seed(&boot, storage, seed);
+    boot.time = record_time(time(NULL));
+    boot.name = xstrdup(domain->name);
+    boot.version = xstrdup(PACKAGE_VERSION);
+    return record_write_next(start->rundir, domain->uuid, &boot, failure);
 }
 
 static int
@@ -180,18 +184,16 @@ deliver(const struct start *start, const struct request *request, struct seed *s
     };
     cleanup_failure struct failure *left_out = NULL;
     cleanup_failure struct failure *reason = NULL;
-    cleanup_record_boot struct record_boot boot = {0};
 
     if (delivery->make_report(&what, failure) < 0 ||
         withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
     /* Without what publish() adds. */
-    if (!start->resumes)
-        record_boot_add_seed(&boot, delivery->storage, seed);
-    delivery->publish(&what, seed, &left_out, &reason);
-    if (!start->resumes && !reason)
-        note_boot(start, &boot);
+    if (note_boot(start, delivery->storage, seed, failure) < 0)
+        return -1;
+    if (delivery->publish(&what, seed, &left_out, &reason) < 0)
+        record_forget_next(start->rundir, what.domain->uuid);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
     return refuse_or_log(start, delivery->resumed_without, &reason, failure);

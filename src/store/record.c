@@ -316,8 +316,9 @@ record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
     cleanup_free char *text = json_text(json);
     const int error = fs_replace_file(rundir, name, text, 0600, (gid_t)-1);
 
-    return error < 0 ? own_directory_fail("write", VIRT_SEED_RUNDIR, name, error, failure)
-                     : 0;
+    if (error < 0)
+        return own_directory_fail("write", VIRT_SEED_RUNDIR, name, error, failure);
+    return 0;
 }
 
 int
@@ -334,7 +335,16 @@ record_take_next(int rundir, const char *uuid, struct record_boot *boot)
     json = json_loadb(text.data, text.size, 0, NULL);
     if (!take_boot(json, boot))
         return -EINVAL;
-    return unlinkat(rundir, name, 0) < 0 ? -errno : 0;
+    record_forget_next(rundir, uuid);
+    return 0;
+}
+
+void
+record_forget_next(int rundir, const char *uuid)
+{
+    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
+
+    unlinkat(rundir, name, 0);
 }
 
 /* Locks the directory itself. Other users may be able to lock it, too, and must not delay

@@ -114,6 +114,7 @@ void record_boot_add_seed(struct record_boot *boot, const struct storage *storag
 int record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
                       struct failure **failure);
 int record_take_next(int rundir, const char *uuid, struct record_boot *boot);
+void record_forget_next(int rundir, const char *uuid);
 
 /* Moves the boot into the record as the last one; drops the previous boot's update,
  * result and end. */

@@ -40,9 +40,11 @@ begin() {
     an_old_seed
 }
 
-# only_a_seed: the run-time directory contains the seed and nothing else.
+# only_a_seed: the run-time directory contains the seed and what the record will say of the boot, nothing else.
 only_a_seed() {
-    local -a found=("$seeds"/*)
+    local -a found
+
+    mapfile -t found < <(compgen -G "$seeds/*" | grep -vx "$seeds/$uuid.boot")
 
     [[ ${#found[@]} -eq 1 && ${found[0]} = "$seed" ]] || complain "found: ${found[*]}"
 }
@@ -389,7 +391,7 @@ new_or_refused() {
     local error
 
     use_program
-    outcome() { refused 'could not write the image'; new_or_refused large.iso; }
+    outcome() { refused 'could not write '; new_or_refused large.iso; }
     for error in ENOSPC EIO EDQUOT; do
         each_fault write "$error" large.xml
         [[ $points -ge 3 ]]
@@ -698,7 +700,7 @@ at_once() {
         printf '%s\n' "${xml//"$uuid"/"$one"}" >"$one.xml"
     done <uuids
     at_once prepare
-    [[ $(find "$seeds" -type f | wc -l) -eq $count ]]
+    [[ $(find "$seeds" -type f | wc -l) -eq $((2 * count)) ]]
     # The seeds differ only in the UUID, so they have the same size.
     (cd "$seeds" && grep -aoE "[0-9]{8}${uuid:8}" ./*.iso) | sort -u >found
     diff found <(sed 's|.*|./&.iso:&|' uuids)
