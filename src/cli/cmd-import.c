@@ -27,14 +27,20 @@ struct options {
 };
 
 /* What can be read. */
+enum {
+    FORMAT_KUBEVIRT,
+    FORMAT_OVIRT,
+    FORMAT_SEED,
+};
+
 static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
 } formats[] = {
-    {"kubevirt", import_kubevirt},
-    {"ovirt", import_ovirt},
-    {"seed", import_seed_file},
+    [FORMAT_KUBEVIRT] = {"kubevirt", import_kubevirt},
+    [FORMAT_OVIRT] = {"ovirt", import_ovirt},
+    [FORMAT_SEED] = {"seed", import_seed_file},
 };
 
 static const struct format *
@@ -55,8 +61,10 @@ guess_format(const struct buffer *data)
     const char *text = buffer_text(data);
 
     if (import_is_seed(text, data->size))
-        return format_by_name("seed");
-    return format_by_name(text[strspn(text, " \t\r\n")] == '<' ? "ovirt" : "kubevirt");
+        return &formats[FORMAT_SEED];
+    if (text[strspn(text, " \t\r\n")] == '<')
+        return &formats[FORMAT_OVIRT];
+    return &formats[FORMAT_KUBEVIRT];
 }
 
 static int

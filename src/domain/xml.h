@@ -50,10 +50,12 @@ xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
 /* Loop over the children of that name, or over those of any name and namespace; `parent`
  * may be NULL. The loop must not remove `node`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): they declare `node` */
 #define xml_foreach(node, parent, name)                                                  \
     for (xmlNode *node = xml_child((parent), (name)); node; node = xml_next(node, (name)))
 #define xml_foreach_element(node, parent)                                                \
     for (xmlNode *node = xml_first_element(parent); node; node = xml_next_element(node))
+/* NOLINTEND(bugprone-macro-parentheses) */
 /* Return: the next element inside `top` after `node`, in document order, or NULL. */
 xmlNode *xml_next_below(const xmlNode *node, const xmlNode *top);
 

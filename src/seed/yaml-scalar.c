@@ -191,6 +191,7 @@ read_timestamp(struct yaml_node *node, const char **problem)
     static bool is_compiled;
     struct tm written = {0}, real;
     const char *rest;
+    bool exists;
 
     if (!is_compiled && regcomp(&pattern,
                                 "^[0-9]{4}-[0-9]{2}-[0-9]{2}$|"
@@ -208,9 +209,10 @@ read_timestamp(struct yaml_node *node, const char **problem)
         rest = strptime(rest + strspn(rest, "Tt \t"), "%H:%M:%S", &written);
     real = written;
     timegm(&real);
-    if (!rest || written.tm_year == -1900)
-        *problem = "a date or time does not exist";
-    else if (written.tm_sec != real.tm_sec || written.tm_mday != real.tm_mday)
+    exists = rest && written.tm_year != -1900;
+    if (exists)
+        exists = written.tm_sec == real.tm_sec && written.tm_mday == real.tm_mday;
+    if (!exists)
         *problem = "a date or time does not exist";
     return true;
 }

@@ -190,10 +190,8 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     while (entry && strncmp(entry->d_name, uuid, UUID_LENGTH) != 0);
     /* Nobody publishes in what is not a directory. */
     is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!entry && (errno == 0 || is_none))
-        return 0;
-    if (!entry)
-        return fail_remaining(uuid, errno, failure);
+    if (!dir || !entry)
+        return errno == 0 || is_none ? 0 : fail_remaining(uuid, errno, failure);
     tree = imds_tree_open(rundir, failure);
     if (tree < 0)
         return -1;

@@ -19,8 +19,7 @@ struct storage {
     const char *kind;       /* after "a seed": "on a disk" */
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
-    bool has_image; /* a file of QEMU's user: it is read without root's rights, and
-                     * rundir_remove() removes it */
+    bool has_image;         /* a file of QEMU's user, which rundir_remove() removes */
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */
