@@ -220,7 +220,7 @@ assert_refused() {
     # libvirt compares the XML after it has called the hook.
     lab_virsh save-image-dumpxml "$file" | sed "s|type='pty'|type='null'|; s|>32768<|>65536<|" >"$BATS_TEST_TMPDIR/other.xml"
     run ! lab_virsh restore "$file" --xml "$BATS_TEST_TMPDIR/other.xml"
-    [[ $output != *virt-seed* ]]
+    [[ $output != *'virt-seed: '* ]]
     sleep 11
     assert_refused web1 "not wired" "virsh start web1"
 }
