@@ -31,9 +31,7 @@ is_debian_12() {
 }
 
 # count INPUT COMMAND...: prints how many instructions the command takes, which must succeed, in
-# the environment that libvirt gives to a hook. (Debian 12's valgrind lacks openat2(2), so the configuration
-# counts as unreadable, and the defaults apply; and release cannot look for a report and a record, which is
-# the only failure that is allowed.)
+# the environment that libvirt gives to a hook.
 count() {
     local input=$1 log=$BATS_TEST_TMPDIR/log profile=$BATS_TEST_TMPDIR/profile
     local environment=(env -i LC_ALL=C PATH=/usr/bin:/bin)
@@ -44,7 +42,7 @@ count() {
         environment=(unshare --user --map-root-user "${environment[@]}")
     fi
     if ! "${environment[@]}" valgrind --tool=callgrind --callgrind-out-file="$profile" "$@" \
-        <"$input" >"$log" 2>&1 && ! grep -q '^virt-seed: error: .*: Function not implemented' "$log"; then
+        <"$input" >"$log" 2>&1; then
         cat "$log" >&2
         return 1
     fi
@@ -66,7 +64,7 @@ within_limit() {
 
 @test "the hook costs little at an operation for which it has nothing to do" {
     bench_domain "$uuid" >"$root/domain.xml"
-    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-hook" web1 start begin -)
+    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-hook" web1 stopped end -)
     within_limit hook-other-operation "$found"
 }
 
@@ -76,7 +74,14 @@ within_limit() {
     within_limit hook-nothing-asked "$found"
 }
 
+# needs_openat2: the check of paths, which fails closed, uses openat2(2); valgrind knows it from 3.24 on.
+needs_openat2() {
+    [[ $(printf 'valgrind-3.24\n%s\n' "$(valgrind --version)" | sort --version-sort | head -n 1) = valgrind-3.24 ]] ||
+        skip 'this valgrind does not know openat2(2)'
+}
+
 @test "a seed with 4 KiB of user-data is made, and removed, within the limits" {
+    needs_openat2
     seed=$root$rundir/$uuid.iso
     bench_seed_domain "$uuid" 4096 >"$root/domain.xml"
     found=$(count "$root/domain.xml" "$top_builddir/virt-seed-lifecycle" --root="$root" \
@@ -92,6 +97,7 @@ within_limit() {
 @test "a seed with 1 MiB of user-data takes no more of the heap than the limit" {
     local profile=$BATS_TEST_TMPDIR/massif
 
+    needs_openat2
     bench_seed_domain "$uuid" 1048576 >"$root/domain.xml"
     env -i LC_ALL=C PATH=/usr/bin:/bin valgrind --tool=massif --massif-out-file="$profile" \
         "$top_builddir/virt-seed-lifecycle" --root="$root" web1 prepare begin - <"$root/domain.xml"
