@@ -163,8 +163,6 @@
 #define LIMIT_QEMU_IMG_MEMORY (2048 * MIB)
 #define LIMIT_QEMU_IMG_SECONDS 60
 #define LIMIT_NVRAM (64 * MIB)
-/* So long a guest may take to shut down before its files are looked at. */
-#define LIMIT_SHUTDOWN_SECONDS 90
 
 /* diff(1) of a changed document: bytes of output, bytes of memory, seconds. */
 #define LIMIT_DIFF_OUTPUT (1 * MIB)

@@ -195,10 +195,9 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
     /* The caller may read some signals from a descriptor. */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (null < 0 || setsid() < 0 || setrlimit(RLIMIT_AS, &memory) < 0 ||
-        dup2(null, STDIN_FILENO) < 0)
+    if (null < 0 || setsid() < 0 || setrlimit(RLIMIT_AS, &memory) < 0)
         _exit(CHILD_NOT_STARTED);
-    if (dup2(output, STDOUT_FILENO) < 0 ||
+    if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(child->silent ? null : output, STDERR_FILENO) < 0)
         _exit(CHILD_NOT_STARTED);
     /* What this program has inherited is not for the child. */

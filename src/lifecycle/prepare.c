@@ -92,6 +92,7 @@ wire_or_refuse(const struct start *start, const struct request *request,
     const struct wire_facts *facts = start->facts;
     const struct wire_options options = {
         .imds_address = lifecycle->config->imds_address,
+        .facts = facts,
     };
     /* Whatever the configuration says about unwired domains, no guest gets another's seed
      * or writes another's report. */
