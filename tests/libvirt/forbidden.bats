@@ -339,6 +339,7 @@ restart_virtlogd() {
 @test "what virtlogd's unit hides is safe from what is attached later, and reports still work" {
     local hidden path
 
+    # shellcheck disable=SC2154  # common.bash sets builddir
     read -ra hidden < <(sed -n 's/^InaccessiblePaths=-//p' "$builddir/scripts/systemd/virtlogd-virt-seed.conf" |
         sed 's/ -/ /g')
     [[ ${#hidden[@]} = 3 ]]

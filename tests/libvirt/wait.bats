@@ -215,7 +215,7 @@ waiting_is_over() {
     run -0 virt_seed status --json web1
     jq -e '.[0].result == null' <<<"$output"
     report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
-    run -124 --separate-stderr virt_seed wait --next --timeout=1 web1
+    run -124 --separate-stderr virt_seed wait --next --timeout=5 web1
     [[ $output = 'web1: waiting for the next boot' ]]
 }
 
@@ -366,9 +366,9 @@ waiting_is_over() {
 # --- how quick it is --------------------------------------------------------------------------
 
 # Half of the time is the kernel's, which waits for all processors when inotify's file is closed. What other
-# processes do must not make the test fail.
+# processes do must not make the test fail: a slow or busy machine is allowed what some programs' starts take.
 @test "ends less than 50 ms after the guest's last message" {
-    local begin took=()
+    local begin allowed took=()
 
     start web1 $web1
     # On a busy machine, one attempt in a while is quick enough.
@@ -377,15 +377,18 @@ waiting_is_over() {
         report_say $web1 "$runs"
         begin_waiting web1
         begin=${EPOCHREALTIME/./}
+        env true
+        allowed=$((50000 + 10 * (${EPOCHREALTIME/./} - begin)))
+        begin=${EPOCHREALTIME/./}
         report_say $web1 "$ended"
         wait "$waiting"
         took+=($((${EPOCHREALTIME/./} - begin)))
-        if [[ ${took[-1]} -lt 50000 ]]; then
+        if [[ ${took[-1]} -lt $allowed ]]; then
             break
         fi
     done
-    echo "# after ${took[*]} µs" >&3
-    [[ ${took[-1]} -lt 50000 ]]
+    echo "# after ${took[*]} µs, $allowed allowed" >&3
+    [[ ${took[-1]} -lt $allowed ]]
 }
 
 # switches_of PROCESS: prints how often it has been switched to.
