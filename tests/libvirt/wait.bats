@@ -215,8 +215,8 @@ waiting_is_over() {
     run -0 virt_seed status --json web1
     jq -e '.[0].result == null' <<<"$output"
     report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
-    run -124 --separate-stderr virt_seed wait --next --timeout=5 web1
-    [[ $output = 'web1: waiting for the next boot' ]]
+    run -124 --separate-stderr virt_seed wait --next --timeout=2 web1
+    [[ $output = 'web1: waiting for the domain to start' ]]
 }
 
 @test "a guest that was done when it was saved is done when it is resumed" {
