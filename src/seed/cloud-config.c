@@ -96,6 +96,22 @@ set_passwords(json_t *config, const struct initialization *initialization,
     return 0;
 }
 
+/* Return: the default user's own options. Those of "user" must have a name; without one, the
+ * image chooses it, and its options are in system_info. */
+static json_t *
+options_of_default_user(json_t *config)
+{
+    json_t *user = json_object_get(config, "user");
+    json_t *system = json_object();
+
+    if (user)
+        return user;
+    user = json_object();
+    json_set(system, "default_user", user);
+    json_set(config, "system_info", system);
+    return user;
+}
+
 /*
  * Adds the hashes that 'virt-seed set' stored. The image chooses the default user's name:
  * "password" needs none, and works in all versions, also if user-data names another default
@@ -105,8 +121,7 @@ static void
 add_stored_passwords(json_t *config, const struct part *user, const struct part *root)
 {
     json_t *chpasswd = json_object_get(config, "chpasswd");
-    json_t *default_user = json_object_get(config, "user");
-    json_t *users;
+    json_t *users, *options;
 
     if (!chpasswd) {
         chpasswd = json_pack("{s:b}", "expire", 0);
@@ -127,12 +142,9 @@ add_stored_passwords(json_t *config, const struct part *user, const struct part 
         json_set_string(config, "password", hash);
         if (!users)
             return;
-        if (!default_user) {
-            default_user = json_object();
-            json_set(config, "user", default_user);
-        }
-        json_set_string(default_user, "hashed_passwd", hash);
-        json_set(default_user, "lock_passwd", json_false());
+        options = options_of_default_user(config);
+        json_set_string(options, "hashed_passwd", hash);
+        json_set(options, "lock_passwd", json_false());
     }
 }
 
