@@ -25,7 +25,8 @@ config() {
 }
 
 @test "the guest gets the hashes, whatever the other passwords are" {
-    config | jq -e '.password == "$6$salt$user" and .user == {hashed_passwd: "$6$salt$user", lock_passwd: false}
+    config | jq -e '.password == "$6$salt$user"
+        and .system_info.default_user == {hashed_passwd: "$6$salt$user", lock_passwd: false}
         and .chpasswd == {expire: false, users: [{name: "root", password: "$6$salt$root", type: "hash"}]}
         and (has("ssh_pwauth") or has("users") | not)'
     sed 's/ root-password="stored"//' wired.xml >user.xml
