@@ -13,23 +13,38 @@ systemd_templates = \
 	$(NULL)
 EXTRA_DIST += $(systemd_templates)
 
-if WITH_SYSTEMD
-
 systemdunitdir = $(systemd_unit_dir)
+systemd_usersdir = $(DESTDIR)$(prefix)/lib/sysusers.d
+systemd_tmpfilesdir = $(DESTDIR)$(prefix)/lib/tmpfiles.d
+systemd_virtlogddir = $(DESTDIR)$(systemdunitdir)/virtlogd.service.d
+
+if WITH_SYSTEMD_UNIT_DIR
+systemd_made = \
+	%D%/virt-seed.tmpfiles \
+	%D%/virtlogd-virt-seed.conf \
+	$(NULL)
+systemd_parts = systemd
+
+# The metadata server takes its socket from systemd with libsystemd.
+if WITH_SYSTEMD
 nodist_systemdunit_DATA = \
 	%D%/virt-seed-imds-address.service \
 	%D%/virt-seed-imds.service \
 	%D%/virt-seed-imds.socket \
 	$(NULL)
-systemd_made = \
+systemd_made += \
 	$(nodist_systemdunit_DATA) \
 	%D%/virt-seed-imds.sysusers \
 	%D%/virt-seed-imds.tmpfiles \
-	%D%/virt-seed.tmpfiles \
-	%D%/virtlogd-virt-seed.conf \
 	$(NULL)
+systemd_parts += systemd-imds
+endif WITH_SYSTEMD
+endif WITH_SYSTEMD_UNIT_DIR
+
 CLEANFILES += $(systemd_made)
 all-local: $(systemd_made)
+install-data-local: $(addprefix install-,$(systemd_parts))
+uninstall-local: $(addprefix uninstall-,$(systemd_parts))
 
 $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && sed \
@@ -40,21 +55,17 @@ $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 		-e 's|@localstatedir[@]|$(localstatedir)|g' \
 		-e 's|@runstatedir[@]|$(runstatedir)|g' '$<' >$@
 
-systemd_usersdir = $(DESTDIR)$(prefix)/lib/sysusers.d
-systemd_tmpfilesdir = $(DESTDIR)$(prefix)/lib/tmpfiles.d
-systemd_virtlogddir = $(DESTDIR)$(systemdunitdir)/virtlogd.service.d
-
 # They are installed under other names.
 install-systemd: $(systemd_made)
-	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)' '$(systemd_virtlogddir)'
-	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'
-	$(INSTALL_DATA) %D%/virt-seed-imds.tmpfiles '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+	$(MKDIR_P) '$(systemd_tmpfilesdir)' '$(systemd_virtlogddir)'
 	$(INSTALL_DATA) %D%/virt-seed.tmpfiles '$(systemd_tmpfilesdir)/virt-seed.conf'
 	$(INSTALL_DATA) %D%/virtlogd-virt-seed.conf '$(systemd_virtlogddir)/virt-seed.conf'
-install-data-local: install-systemd
-uninstall-local:
-	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf' \
-		'$(systemd_tmpfilesdir)/virt-seed.conf' '$(systemd_virtlogddir)/virt-seed.conf'
-
-endif WITH_SYSTEMD
-.PHONY: install-systemd
+install-systemd-imds: $(systemd_made)
+	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)'
+	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'
+	$(INSTALL_DATA) %D%/virt-seed-imds.tmpfiles '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+uninstall-systemd:
+	rm -f '$(systemd_tmpfilesdir)/virt-seed.conf' '$(systemd_virtlogddir)/virt-seed.conf'
+uninstall-systemd-imds:
+	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+.PHONY: install-systemd install-systemd-imds uninstall-systemd uninstall-systemd-imds
