@@ -178,8 +178,8 @@ const struct command cmd_check = {
     .operands = "[DOMAIN|FILE|-…]",
     .summary = "find problems before the next start",
     .help = "Looks for everything that would make the start fail (errors) or that is\n"
-            "likely to surprise you (warnings). Exit status 1 if there\n"
-            "are errors; with --strict, if there is any finding.\n",
+            "likely to surprise you (warnings). Exit status 1 if there are errors; with\n"
+            "--strict, if there is any finding.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON,

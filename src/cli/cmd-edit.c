@@ -402,8 +402,8 @@ const struct command cmd_edit = {
     .help =
         "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on the PART that\n"
         "you name: user-data, vendor-data, network-config, or element, which is the\n"
-        "whole <cloud-init> element. The result is checked, wired and defined; if it is\n"
-        "wrong, you can edit it again.\n",
+        "whole <cloud-init> element. The result is checked, wired and defined; if it has\n"
+        "mistakes, you can edit it again.\n",
     .takes = TAKES_DRY_RUN,
     .run = run,
 };

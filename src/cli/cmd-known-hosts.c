@@ -139,8 +139,8 @@ const struct command cmd_known_hosts = {
         "\n"
         "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"
         "\n"
-        "After the first start, any user can see keys of ssh-host-keys=\"generate\";\n"
-        "those of <ssh-host-keys secret=...> need access to the secret.\n",
+        "After the first start, any user can see the key of ssh-host-keys=\"generate\";\n"
+        "those of <ssh-host-keys secret=...> are for users who can read the secret.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -488,8 +488,8 @@ const struct command cmd_set = {
     .help =
         "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"
         "setting replaces what was there before, and an empty value removes it;\n"
-        "everything else stays. A FILE's result goes to standard output; a DOMAIN is\n"
-        "defined with it, and if it is running, uses it at its next start.\n",
+        "everything else stays. The XML of a FILE goes to standard output. A DOMAIN is\n"
+        "defined again; if it is running, the change takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN,

@@ -402,8 +402,9 @@ const struct command cmd_start = {
         "Starts domains that ask for cloud-init. It wires those that are not wired yet,\n"
         "starts all of them side by side, and waits for their guests as 'virt-seed wait'\n"
         "does, with the same exit status. DOMAIN may be a quoted shell pattern: 'web*'\n"
-        "matches those of such a name that ask for cloud-init. If a domain is already\n"
-        "running, it is only waited for; if one cannot be started, the others are.\n",
+        "means all domains with such a name that ask for cloud-init. If a domain is\n"
+        "already running, the command only waits for its guest. If a domain cannot be\n"
+        "started, the others still are.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN,

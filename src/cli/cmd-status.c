@@ -426,8 +426,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_json(&rows);
     else
         print_table(&rows);
-    if (!context->quiet)
+    if (!context->quiet) {
         print_reasons(&rows);
+        if (libvirt_is_session(connection))
+            fputs("virt-seed: note: these are the domains of your own session, which get "
+                  "no seeds; add -c qemu:///system for the host's\n",
+                  stderr);
+    }
     return STATUS_OK;
 }
 

@@ -169,10 +169,10 @@ const struct command cmd_update = {
     .operands = "DOMAIN…",
     .summary = "update a running guest's seed from its definition",
     .help =
-        "Makes the seed from the domain's definition and replaces the one that the\n"
-        "running domain was started with, in its drive or on the metadata server. The\n"
-        "guest reads it when it is rebooted; with cache=\"keep\", when it is rebooted\n"
-        "after 'cloud-init clean' in it.\n",
+        "Makes a seed from the domain's definition and puts it in place of the one that\n"
+        "the running domain was started with, in its drive or on the metadata server.\n"
+        "The guest reads it when it is rebooted; with cache=\"keep\", only if\n"
+        "'cloud-init clean' was run in it before.\n",
     .takes = TAKES_DRY_RUN,
     .run = run,
 };

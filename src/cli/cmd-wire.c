@@ -151,7 +151,7 @@ static const struct option_row rows[] = {
     CHANGE_ROWS,
     OPTION(
         0, "after-refusal", NULL, after_refusal,
-        "what the hook runs: wait for the refused start to end, and report to the system's log"),
+        "for the hook: wait until the refused start has ended, and write to the system's log"),
     OPTION_END,
 };
 

@@ -89,6 +89,14 @@ parse_remote(const char *text)
 }
 
 bool
+libvirt_is_session(virConnectPtr connection)
+{
+    cleanup_free char *uri = virConnectGetURI(connection);
+
+    return uri && strcmp(uri, "qemu:///session") == 0;
+}
+
+bool
 libvirt_is_remote(virConnectPtr connection)
 {
     cleanup_free char *text = connection ? virConnectGetURI(connection) : NULL;
@@ -199,11 +207,19 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
         domain = virDomainLookupByUUIDString(connection, name);
     if (!domain)
         domain = virDomainLookupByName(connection, name);
-    if (!domain && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
-        failure_set(failure, FAILURE_DOMAIN_MISSING,
-                    "there is no domain '%s': %s\n'virsh list --all' shows the domains",
-                    name, virGetLastErrorMessage());
-    else if (!domain)
+    if (domain)
+        return domain;
+    if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN) {
         libvirt_fail(failure, "could not look for domain '%s'", name);
-    return domain;
+        return NULL;
+    }
+    failure_set(failure, FAILURE_DOMAIN_MISSING, "there is no domain '%s': %s", name,
+                virGetLastErrorMessage());
+    if (libvirt_is_session(connection))
+        failure_hint(failure,
+                     "this is your own session's libvirt; for the host's domains, add "
+                     "-c qemu:///system");
+    else
+        failure_hint(failure, "'virsh list --all' shows the domains");
+    return NULL;
 }

@@ -37,6 +37,10 @@ libvirt_free_pointer(virDomainPtr *domain)
 
 #define cleanup_libvirt_domain __attribute__((cleanup(libvirt_free_pointer)))
 
+/* Return: whether it is the daemon of a user's session. Its hooks run as that user, so its
+ * domains get no seeds. */
+bool libvirt_is_session(virConnectPtr connection);
+
 /* Return: whether the daemon runs on another host; not without a connection. */
 bool libvirt_is_remote(virConnectPtr connection);
 
