@@ -546,7 +546,7 @@ on_terminal() {
 @test "tells an ordinary user whose own session it looks at that its domains get no seeds" {
     local home=/tmp/session
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CONFIG_HOME -u XDG_CACHE_HOME
-        HOME=$home XDG_RUNTIME_DIR=$home)
+        HOME="$home" XDG_RUNTIME_DIR="$home")
 
     lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
     define web1 $web1
