@@ -93,7 +93,6 @@ static const volatile sig_atomic_t *late_status;
 static void
 on_alarm(int signal_number)
 {
-    (void)signal_number;
     if (write(STDERR_FILENO, late_message, strlen(late_message)) < 0)
         _exit(*late_status);
     _exit(*late_status);

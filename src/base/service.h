@@ -13,7 +13,5 @@ service_notify(const char *state)
 {
 #if HAVE_LIBSYSTEMD
     sd_notify(0, state);
-#else
-    (void)state;
 #endif
 }

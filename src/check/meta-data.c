@@ -39,7 +39,6 @@ check_key(const struct check *check, const struct part *part, int line, const ch
 static bool
 is_misread(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     if (node->type == YAML_NULL || rules_is_as_written(node))
         return false;
     return strcasecmp(node->text, "true") != 0 && strcasecmp(node->text, "false") != 0;

@@ -20,7 +20,6 @@ lacks_mac(const struct check *check, const struct yaml_node *node)
 static bool
 is_default(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     return strcmp(node->text, "default") == 0;
 }
 

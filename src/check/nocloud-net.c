@@ -24,7 +24,6 @@ is_type(const struct interface *interface, const char *type)
 static bool
 leads_past(const struct check *check, const struct interface *interface)
 {
-    (void)check;
     return !is_type(interface, "network") && !is_type(interface, "bridge") &&
            !is_type(interface, "user") && !is_type(interface, "ethernet");
 }
@@ -32,7 +31,6 @@ leads_past(const struct check *check, const struct interface *interface)
 static bool
 is_down(const struct check *check, const struct interface *interface)
 {
-    (void)check;
     return xml_attribute_is(xml_child(interface->node, "link"), "state", "down");
 }
 

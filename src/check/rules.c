@@ -152,7 +152,6 @@ rules_is_as_written(const struct yaml_node *node)
 bool
 rule_no_text(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     return node->type != YAML_TEXT && node->type != YAML_BINARY &&
            node->type != YAML_NULL;
 }
@@ -160,20 +159,17 @@ rule_no_text(const struct check *check, const struct yaml_node *node)
 bool
 rule_other_text(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     return !rules_is_as_written(node);
 }
 
 bool
 rule_text(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     return node->kind == YAML_SCALAR && node->type == YAML_TEXT;
 }
 
 bool
 rule_there(const struct check *check, const struct yaml_node *node)
 {
-    (void)check;
     return node->kind != YAML_SCALAR || *node->text;
 }

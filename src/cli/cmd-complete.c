@@ -191,7 +191,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct option_row *row;
     bool is_dashes;
 
-    (void)failure;
     for (size_t i = 0; i + 1 < context->operand_count; i++)
         read_word(&line, context->operands[i]);
     word = context->operands[context->operand_count - 1];

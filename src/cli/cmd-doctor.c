@@ -150,8 +150,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_buffer struct buffer unseen = {0};
     struct stat root, own;
 
-    (void)data;
-    (void)failure;
     if (fstat(context->root, &root) == 0) {
         doctor.owner = root.st_uid;
         doctor.live = stat("/", &own) == 0 && root.st_dev == own.st_dev &&

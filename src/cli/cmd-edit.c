@@ -366,7 +366,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool keep = false;
     int result = -1;
 
-    (void)data;
     for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
         if (!name || strcmp(subjects[i].name, name) == 0)
             editing.subject = &subjects[i];

@@ -124,7 +124,6 @@ static int
 remove_attribute(struct writing *writing, const struct option_value *value,
                  struct failure **failure)
 {
-    (void)failure;
     xmlUnsetProp(writing->element, (const xmlChar *)value->row->name);
     return 0;
 }
@@ -177,7 +176,6 @@ remove_entry(struct writing *writing, const struct option_value *value,
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
     xmlNode *next;
 
-    (void)failure;
     for (xmlNode *entry = parent ? xml_first_element(parent) : NULL; entry;
          entry = next) {
         next = xml_next_element(entry);

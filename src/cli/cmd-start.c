@@ -160,8 +160,6 @@ handle_notifier(int handle, int fd, int events, void *data)
     struct starting *starting = data;
     eventfd_t ignored;
 
-    (void)handle;
-    (void)events;
     eventfd_read(fd, &ignored);
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->jobs[i]->done && !starting->jobs[i]->is_taken)

@@ -417,7 +417,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
 
-    (void)data;
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, context, connection, failure) < 0)

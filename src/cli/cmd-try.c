@@ -77,8 +77,6 @@ drop(int handle, int fd, int events, void *data)
     ssize_t size = read(fd, bytes, sizeof(bytes));
     bool comes_later = size < 0 && (errno == EAGAIN || errno == EINTR);
 
-    (void)events;
-    (void)data;
     if (size <= 0 && !comes_later) {
         virEventRemoveHandle(handle);
         close(fd);
@@ -92,7 +90,6 @@ accept_interface(int handle, int fd, int events, void *data)
     struct trial *trial = data;
     int interface = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    (void)events;
     if (interface >= 0 &&
         virEventAddHandle(interface, VIR_EVENT_HANDLE_READABLE, drop, NULL, NULL) < 0)
         close(interface);
@@ -270,8 +267,6 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
 static void
 wake(int timer, void *data)
 {
-    (void)timer;
-    (void)data;
 }
 
 /* A connection whose events are not handled is closed by libvirt's daemon, which ends the

@@ -136,7 +136,6 @@ run_one(const struct context *context, const void *data, struct failure **failur
     const char *where = NULL;
     int outcome;
 
-    (void)data;
     /* There is no guest in a file. */
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)

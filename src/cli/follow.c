@@ -123,8 +123,6 @@ handle_notifier(int handle, int fd, int events, void *data)
     const struct inotify_event *event;
     struct waiting *waiting = data;
 
-    (void)handle;
-    (void)events;
     for (ssize_t at = 0; at < size; at += (ssize_t)(sizeof(*event) + event->len)) {
         event = (const void *)(buffer + at);
         for (size_t i = 0; i < waiting->count; i++) {
@@ -164,8 +162,6 @@ handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int d
 {
     struct guest *guest = data;
 
-    (void)connection;
-    (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
         handle_stop_timer(guest->stop_timer, guest);
         waiting_on_start(guest, detail);
@@ -184,8 +180,6 @@ handle_close(virConnectPtr connection, int reason, void *data)
 {
     struct waiting *waiting = data;
 
-    (void)connection;
-    (void)reason;
     waiting->lost = true;
 }
 
@@ -195,8 +189,6 @@ handle_signal(int handle, int fd, int events, void *data)
     struct waiting *waiting = data;
     struct signalfd_siginfo info;
 
-    (void)handle;
-    (void)events;
     if (read(fd, &info, sizeof(info)) == sizeof(info))
         waiting->signal = (int)info.ssi_signo;
 }

@@ -34,8 +34,6 @@ libvirt_fail(struct failure **failure, const char *format, ...)
 static void
 ignore_error(void *data, virErrorPtr error)
 {
-    (void)data;
-    (void)error;
 }
 
 /* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is

@@ -199,7 +199,6 @@ rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel)
 static void
 rewrite_watchdog(struct rehearsal *rehearsal, xmlNode *watchdog)
 {
-    (void)rehearsal;
     if (xml_attribute_is(watchdog, "action", "dump"))
         xml_set_attribute(watchdog, "action", "none");
 }
@@ -208,7 +207,6 @@ rewrite_watchdog(struct rehearsal *rehearsal, xmlNode *watchdog)
 static void
 rewrite_tpm(struct rehearsal *rehearsal, xmlNode *tpm)
 {
-    (void)rehearsal;
     xmlUnsetProp(xml_child(tpm, "backend"), (const xmlChar *)"persistent_state");
 }
 

@@ -85,7 +85,6 @@ set_remove_ip(struct writing *writing, const struct option_value *value,
     cleanup_free char *mac = NULL;
     xmlNode *node = vocabulary_child(writing->element, "network-config");
 
-    (void)failure;
     /* Any other <network-config> is a document, which says everything itself. */
     if (node && *value->text && xml_attribute_is(node, "from", "interfaces")) {
         mac = find_mac(writing, value->text, &ignored);
@@ -349,7 +348,6 @@ set_remove_password(struct writing *writing, const struct option_value *value,
     const struct setting *setting = value->row->data;
     xmlNode *initialization = vocabulary_child(writing->element, "initialization");
 
-    (void)failure;
     xmlUnsetProp(writing->element, (const xmlChar *)setting->element);
     if (initialization && strcmp(setting->element, PART_ROOT_PASSWORD_NAME) == 0) {
         set_remove_all(initialization, "root_password");
@@ -478,8 +476,6 @@ set_remove_user_data(struct writing *writing, const struct option_value *value,
 {
     xmlNode *next;
 
-    (void)value;
-    (void)failure;
     for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
         next = xml_next_element(node);
         if (vocabulary_is(node, "user-data") && !is_written(node))

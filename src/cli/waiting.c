@@ -511,7 +511,6 @@ handle_second(int timer, void *data)
 {
     struct waiting *waiting = data;
 
-    (void)timer;
     progress_tick(&waiting->progress);
 }
 

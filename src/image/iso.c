@@ -237,7 +237,6 @@ struct block_source {
 static int
 source_open_or_close(IsoDataSource *source)
 {
-    (void)source;
     return ISO_SUCCESS;
 }
 
@@ -265,7 +264,6 @@ source_read_block(IsoDataSource *source, uint32_t lba, uint8_t *buffer)
 static void
 source_free_data(IsoDataSource *source)
 {
-    (void)source;
 }
 
 /* --- reading: the tree ---------------------------------------------------------------------- */

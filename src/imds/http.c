@@ -244,7 +244,6 @@ on_connection(void *context, struct MHD_Connection *mhd, void **connection,
 static enum MHD_Result
 on_header(void *request, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    (void)kind;
     http_request_add_header(request, name, value);
     return MHD_YES;
 }
@@ -261,9 +260,6 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     cleanup_answer struct answer answer = ANSWER_NONE;
     bool of_guest;
 
-    (void)version;
-    (void)upload;
-    (void)upload_size;
     *asked = connection;
     connections_answer(&http->connections, connection, http->now);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
@@ -287,8 +283,6 @@ static void
 on_sent(void *context, struct MHD_Connection *mhd, void **asked,
         enum MHD_RequestTerminationCode how)
 {
-    (void)context;
-    (void)mhd;
     if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         connections_sent(*asked);
 }
@@ -297,8 +291,6 @@ on_sent(void *context, struct MHD_Connection *mhd, void **asked,
 static size_t
 leave_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
-    (void)context;
-    (void)connection;
     return strlen(text);
 }
 

@@ -148,9 +148,6 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not use the socket from systemd");
     }
-#else
-    (void)listeners;
-    (void)failure;
 #endif
     return 0;
 }

@@ -32,7 +32,6 @@
 static bool
 is_for(const struct request *request, bool uses_shim)
 {
-    (void)uses_shim;
     return !request->datasource->over_http;
 }
 
@@ -46,7 +45,6 @@ static int
 publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
         struct failure **failure)
 {
-    (void)left_out;
     return storage_publish_image(start->root, start->rundir, start->domain->uuid, seed,
                                  failure);
 }

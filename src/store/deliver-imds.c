@@ -92,7 +92,6 @@ check_host(int root, struct failure **failure)
 static bool
 is_for(const struct request *request, bool uses_shim)
 {
-    (void)uses_shim;
     return request->datasource->over_http;
 }
 
@@ -202,8 +201,6 @@ is_readable(int root, const struct domain *domain)
 static int
 check_replace(const struct domain *running, struct failure **failure)
 {
-    (void)running;
-    (void)failure;
     return 0;
 }
 

@@ -57,7 +57,6 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 static int
 check_replace(const struct domain *running, struct failure **failure)
 {
-    (void)running;
     return failure_set(
         failure, FAILURE_DOMAIN,
         "virt-seed-qemu added the drive: libvirt does not know about it and cannot "

@@ -23,7 +23,6 @@ count_garbage(void *data, const struct leftover *leftover, enum garbage_fate fat
     const bool is_old = time(NULL) - leftover->changed >= GARBAGE_KEPT_SECONDS;
     size_t *count = data;
 
-    (void)failure;
     if (fate == GARBAGE_REMOVED || (fate == GARBAGE_KEPT_SINCE_NOW && is_old))
         ++*count;
     return 0;

@@ -135,23 +135,18 @@ firewalld_ask(const char *zone, const char *service)
 void
 systemd_unit_read(struct systemd_unit *unit, const char *name)
 {
-    (void)name;
     *unit = (struct systemd_unit){0};
 }
 
 int
 systemd_reloaded_since(const char *name, const struct timespec *since)
 {
-    (void)name;
-    (void)since;
     return -1;
 }
 
 enum firewalld
 firewalld_ask(const char *zone, const char *service)
 {
-    (void)zone;
-    (void)service;
     return FIREWALLD_OFF;
 }
 
