@@ -15,8 +15,6 @@
 #define TEXT "text/plain; charset=utf-8"
 #define BYTES "application/octet-stream"
 #define JSON "application/json"
-#define VERSIONS "openstack"
-#define OPENSTACK VERSIONS "/latest/"
 
 /* cloud-init retries each of the first four ten times, for ten seconds, if it is a 404,
  * and ignores a seed without the first two. */
@@ -26,13 +24,6 @@ static const struct document_kind documents[] = {
     {.path = IMDS_VENDOR_DATA, .type = BYTES, .always = true},
     {.path = IMDS_NETWORK_CONFIG, .type = TEXT, .always = true},
     {.path = IMDS_IDENTITY, .type = JSON, .guarded = true},
-    /* cloud-init asks for it first (DataSourceOpenStack.wait_for_metadata_service). */
-    {.path = VERSIONS, .type = TEXT, .text = "latest\n"},
-    {.path = OPENSTACK "meta_data.json", .type = JSON},
-    {.path = OPENSTACK "user_data", .type = BYTES},
-    {.path = OPENSTACK "vendor_data.json", .type = JSON},
-    {.path = OPENSTACK "vendor_data2.json", .type = JSON},
-    {.path = OPENSTACK "network_data.json", .type = JSON},
 };
 
 static const struct document_kind *
@@ -174,12 +165,9 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
               const struct document_kind *kind)
 {
     struct stat status;
-    cleanup_close int fd =
-        kind->text ? -1 : imds_tree_open_file(tree, domain, kind->path, &status);
+    cleanup_close int fd = imds_tree_open_file(tree, domain, kind->path, &status);
 
-    if (kind->text) {
-        give(answer, kind->type, kind->text);
-    } else if (fd == -ENOENT && kind->always) {
+    if (fd == -ENOENT && kind->always) {
         give(answer, kind->type, "");
     } else if (fd == -ENOENT) {
         refuse(answer, 404, "this guest has no such document\n",

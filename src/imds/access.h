@@ -20,9 +20,8 @@
 /* --- requests --------------------------------------------------------------------- */
 
 struct document_kind {
-    const char *path; /* below UUID/ in the tree, unless `text` is set */
+    const char *path; /* below UUID/ in the tree */
     const char *type; /* its media type */
-    const char *text; /* the content, if it is the same for every guest; else NULL */
     bool always;      /* a missing file is empty instead of 404 */
     bool guarded;     /* needs the header 'Metadata: true' */
 };

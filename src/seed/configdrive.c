@@ -88,43 +88,6 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     return meta_data_write_configdrive(&seed->documents[0].data, request, &id, failure);
 }
 
-int
-openstack_add(struct seed *seed, const struct request *request,
-              const struct identity *identity, struct failure **failure)
-{
-    struct request fixed = *request;
-    struct instance_id id;
-    cleanup_buffer struct buffer meta_data = {0};
-    cleanup_buffer struct buffer user_data = {0};
-    cleanup_buffer struct buffer network_data = {0};
-    cleanup_failure struct failure *ignored = NULL;
-    const struct document *original;
-
-    /* The instance-id is already known. */
-    fixed.instance_id_policy = INSTANCE_ID_FIXED;
-    fixed.instance_id = identity->instance_id;
-    fixed.covers = 0;
-    instance_id_begin(&id, &fixed);
-    if (meta_data_write_configdrive(&meta_data, &fixed, &id, failure) < 0)
-        return -1;
-    seed_add_document(seed, LATEST "meta_data.json")->data = steal_buffer(&meta_data);
-
-    /* Adding a document moves the others. */
-    original = seed_find_document(seed, "user-data");
-    if (original && original->data.size > 0) {
-        buffer_append(&user_data, original->data.data, original->data.size);
-        seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&user_data);
-    }
-    original = seed_find_document(seed, "vendor-data");
-    if (original && original->data.size > 0)
-        add_vendor_data(seed, &original->data);
-    if (request->network &&
-        network_write_openstack(&network_data, request->network, &ignored) == 0)
-        seed_add_document(seed, LATEST "network_data.json")->data =
-            steal_buffer(&network_data);
-    return 0;
-}
-
 /* cloud-init, sources/helpers/openstack.py (ConfigDriveReader). */
 static const struct layout_document documents[] = {
     {LATEST "meta_data.json", LAYOUT_META_DATA_JSON, true},

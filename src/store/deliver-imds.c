@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed disk:
- * NoCloud's documents, the guest's identity, and the same documents in OpenStack's
- * layout. If nobody has made the tree for the server, a cold boot is refused: the guest
- * would come up as a new machine.
+ * NoCloud's documents and the guest's identity. If nobody has made the tree for the
+ * server, a cold boot is refused: the guest would come up as a new machine.
  *
  * How it works in a running guest: the served documents are replaced in one step. The
  * guest's URL stays, because the token comes from the serial that the domain runs with.
@@ -162,7 +161,6 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     add_identity(seed, domain, &identity);
-    openstack_add(seed, start->request, &identity, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;
@@ -207,7 +205,6 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    .incomplete = "not served in OpenStack's layout",
     /* The guest read its documents long ago. */
     .resumed_without = "resuming without its documents",
     .is_for = is_for,

@@ -55,43 +55,9 @@ make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 }
 
 static int
-make_directory(int parent, const char *name, gid_t group)
-{
-    cleanup_close int fd = -1;
-    int error;
-
-    if (mkdirat(parent, name, CLOSED_MODE) < 0 && errno != EEXIST)
-        return -errno;
-    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    error = open_up(fd, group, DIRECTORY_MODE);
-    return error < 0 ? error : steal_fd(fd);
-}
-
-static int
-make_document(int domain, gid_t group, const struct document *document)
-{
-    cleanup_free char *path = xstrdup(document->path);
-    cleanup_close int dir = -1;
-    char *rest = path;
-    const char *name = strsep(&rest, "/");
-
-    for (; rest; name = strsep(&rest, "/")) {
-        int next = make_directory(dir < 0 ? domain : dir, name, group);
-
-        if (next < 0)
-            return next;
-        close_pointer(&dir);
-        dir = next;
-    }
-    return make_file(dir < 0 ? domain : dir, name, group, document->data.data,
-                     document->data.size);
-}
-
-static int
 fill_directory(int tree, const char *name, gid_t group, const struct imds_domain *domain)
 {
+    const struct document *documents = domain->documents;
     cleanup_close int dir =
         openat(tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_free char *macs = NULL;
@@ -104,7 +70,8 @@ fill_directory(int tree, const char *name, gid_t group, const struct imds_domain
     access = xasprintf("%s\n%s", domain->token, macs);
     error = make_file(dir, IMDS_ACCESS, group, access, strlen(access));
     for (size_t i = 0; error == 0 && i < domain->document_count; i++)
-        error = make_document(dir, group, &domain->documents[i]);
+        error = make_file(dir, documents[i].path, group, documents[i].data.data,
+                          documents[i].data.size);
     return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
 }
 

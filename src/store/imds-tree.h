@@ -12,7 +12,6 @@
  *   UUID/meta-data, user-data, vendor-data, network-config
  *                        the documents; a missing one is empty
  *   UUID/identity        JSON: who the guest is
- *   UUID/openstack/...   the same in OpenStack's layout
  *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
  *
  * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
@@ -82,7 +81,7 @@ struct imds_domain {
     const char *token;
     const struct imds_mac *macs;
     size_t mac_count;
-    const struct document *documents; /* by their paths below UUID/ */
+    const struct document *documents; /* by their names below UUID/ */
     size_t document_count;
 };
 

@@ -74,30 +74,6 @@ true</ci:vendor-data>'
     expect 404
 }
 
-# fetch_openstack: prints, as JSON, what cloud-init's OpenStack data source fetches with that URL.
-fetch_openstack() {
-    cloud_init_python -c '
-import json, sys, types
-from cloudinit import helpers
-from cloudinit.sources import DataSourceOpenStack
-source = DataSourceOpenStack.DataSourceOpenStack(
-    {"datasource": {"OpenStack": {"metadata_urls": sys.argv[1:], "max_wait": 5}}},
-    types.SimpleNamespace(fallback_interface="eth0"), helpers.Paths({"cloud_dir": sys.argv[1]}))
-assert source.wait_for_metadata_service()
-found = DataSourceOpenStack.read_metadata_service(source.metadata_address)
-print(json.dumps({"version": found["version"], "md": found["metadata"],
-                  "ud": found["userdata"].decode()}))' "${1%/}" >"$answer"
-}
-
-@test "cloud-init's OpenStack datasource finds its layout at the same URL" {
-    start '<ci:hostname>web1.example.org</ci:hostname><ci:user-data>#cloud-config
-{}</ci:user-data>'
-    fetch_openstack "${serial##*;s=}"
-    understood .version 2
-    understood_text .md.hostname web1.example.org
-    understood_text .ud $'#cloud-config\n{}'
-}
-
 # keeps_cache: whether cloud-init, at its next boot, would stay with what it has read.
 keeps_cache() {
     understood '.["vendor-config"].manual_cache_clean' true

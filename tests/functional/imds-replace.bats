@@ -18,7 +18,7 @@ setup() {
     fault=$top_builddir/tests/hostile/fault # which `make check` makes
     imds_setup
     base=/$uuid/$token
-    documents=(user-data openstack/latest/meta_data.json)
+    documents=(user-data meta-data)
     "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
     publish_next
 }

@@ -82,11 +82,6 @@ deactivate() {
     [[ $header == *$'\nCache-Control: private, no-cache'* ]]
     fetch "$base/user-data"
     expect 200 $'#cloud-config\npackages: [nginx]'
-    fetch "$base/openstack"
-    expect 200 latest
-    fetch "$base/openstack/latest/meta_data.json"
-    expect 200 '{"hostname": "web1"}'
-    [[ $header == *$'\nContent-Type: application/json'* ]]
 }
 
 @test "serves long documents unchanged" {
@@ -107,7 +102,9 @@ deactivate() {
         expect 200 ''
         [[ $header == *$'\nContent-Length: 0'* ]]
     done
-    fetch "$base/openstack/latest/user_data"
+    rm "$docs/identity"
+    imds_publish
+    fetch "$base/identity" --header 'Metadata: true'
     expect 404
 }
 
@@ -208,12 +205,11 @@ deactivate() {
     imds_start
     for path in "$base/../../outside" "$base/../$other_uuid/meta-data" "$base/./meta-data" \
         "$base//meta-data" "/$base/meta-data" "$base/meta-data/" "$base/access" "$base/macs" \
-        "$base/openstack/" "$base/openstack/latest/" "$base/openstack/latest/../../access" \
         "$base/%2e%2e/%2e%2e/outside" "$base/..%2f..%2foutside" "$base/%2E./outside" \
         "$base/%252e%252e%252foutside" "$base/..%c0%af..%c0%afoutside" "$base/..\\outside" \
         "$base/..%5coutside" "$base/%00meta-data" "$base/meta-data%00" "$base/m%65ta-data" \
         "/%34${uuid:1}/$token/meta-data" "/mac/52:54:00:00:00:01/$uuid" "/v1/../outside" \
-        "/v1/meta-data" "/v1//meta-data" "/openstack" "/openstack/latest/../../../outside" "/etc/passwd" \
+        "/v1/meta-data" "/v1//meta-data" "/openstack" "/etc/passwd" \
         "//etc/passwd" "/..;/outside" "$base/meta-data;x" "$base/meta-data#x" \
         "$base/META-DATA" "$base/%u006deta-data" "/$uuid/../outside/$token"; do
         fetch "$path"

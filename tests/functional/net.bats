@@ -150,25 +150,6 @@ assert_wired_to() {
         host: $host, "instance-id": $uuid}' "$tree/$uuid/identity"
 }
 
-@test "publishes the same in OpenStack's layout, as far as that can express it" {
-    local latest=$tree/$uuid/openstack/latest
-
-    wired_net_xml '<ci:meta-data><ci:entry name="role">web</ci:entry></ci:meta-data>
-        <ci:user-data>#cloud-config
-{}</ci:user-data><ci:network-config from="interfaces"/><ci:initialization><ci:files><ci:file>
-        <ci:name>/etc/motd</ci:name><ci:content>x</ci:content></ci:file></ci:files>
-        </ci:initialization>' >openstack.xml
-    lifecycle openstack.xml prepare
-    jq -e '.hostname == "web1" and .role == "web" and has("files") == false' "$latest/meta_data.json"
-    cmp "$latest/user_data" "$tree/$uuid/user-data"
-    jq -j '.["cloud-init"]' "$latest/vendor_data.json" | cmp - "$tree/$uuid/vendor-data"
-    jq -e '.links[0].ethernet_mac_address == "52:54:00:00:00:01"' "$latest/network_data.json"
-    # A key that has another meaning there does not make the start fail.
-    wired_net_xml '<ci:meta-data><ci:entry name="name">x</ci:entry></ci:meta-data>' >other.xml
-    lifecycle other.xml prepare
-    [[ -e $tree/$uuid/meta-data && ! -e $tree/$uuid/openstack ]]
-}
-
 @test "only the directory's group can read what is published" {
     if [[ $EUID -eq 0 ]]; then
         chgrp 65534 "$tree"

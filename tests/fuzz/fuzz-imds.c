@@ -48,22 +48,20 @@ static const struct {
 static void
 publish(int tree, size_t which)
 {
-    static char user_data[] = IMDS_USER_DATA, identity[] = IMDS_IDENTITY,
-                openstack[] = "openstack/latest/user_data";
-    struct document documents[] = {
-        {.path = user_data}, {.path = identity}, {.path = openstack}};
+    static char user_data[] = IMDS_USER_DATA, identity[] = IMDS_IDENTITY;
+    struct document documents[] = {{.path = user_data}, {.path = identity}};
     const struct imds_domain domain = {.uuid = guests[which].uuid,
                                        .token = guests[which].token,
                                        .macs = guests[which].macs,
                                        .mac_count = guests[which].mac_count,
                                        .documents = documents,
-                                       .document_count = 3};
+                                       .document_count = 2};
     cleanup_failure struct failure *failure = NULL;
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         buffer_append_string(&documents[i].data, guests[which].content);
     fuzz_require(fuzz_succeeded(imds_tree_publish(tree, &domain, &failure), &failure));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         buffer_clear(&documents[i].data);
 }
 

@@ -22,11 +22,10 @@ imds_setup() {
     docs=$BATS_TEST_TMPDIR/docs
     tree=$root$rundir/imds
     log=$BATS_TEST_TMPDIR/imds.log
-    mkdir -p "$root$qemu_home" "$docs/openstack/latest"
+    mkdir -p "$root$qemu_home" "$docs"
     printf 'instance-id: web1\n' >"$docs/meta-data"
     printf '#cloud-config\npackages: [nginx]\n' >"$docs/user-data"
     printf '{"uuid": "%s"}\n' "$uuid" >"$docs/identity"
-    printf '{"hostname": "web1"}\n' >"$docs/openstack/latest/meta_data.json"
 }
 
 imds_publish() {

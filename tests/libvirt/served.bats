@@ -59,12 +59,11 @@ running_serial() {
     lab_virsh dumpxml web1 | xmllint --xpath 'string(//entry[@name="serial"])' -
 }
 
-# assert_published: all of it is there, for the same reader at the same URL, and nothing else is left.
+# assert_published: it is there, for the same reader at the same URL, and nothing else is left.
 assert_published() {
     [[ $(access) = "$access_before" ]]
     [[ $(running_serial) = *"/$web1/$(head -n 1 <<<"$access_before")/" ]]
     [[ $(lab_run ls $tree) = "$web1" && $(lab_run ls $seeds) = imds ]]
-    diff <(document user-data) <(document openstack/latest/user_data)
 }
 
 # assert_scrubbed: the guest is served nothing of a secret, and the definition is what it was.
@@ -104,7 +103,6 @@ fetch() {
     [[ $output = *'has the new seed at its URL. The instance is the same'* ]]
     assert_published
     [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
-    [[ $(document openstack/latest/meta_data.json) = *'"new"'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) = "$definition" ]]
 
     run -0 virt_seed update web1

@@ -60,9 +60,8 @@ what_is_published_is_read(void **state)
     struct imds_access access;
     cleanup_close int domain = -1;
 
-    assert_int_equal(publish(host, UUID, NULL, 0, "openstack/latest/user_data", "one"),
-                     0);
-    assert_content(host, UUID, "openstack/latest/user_data", "one");
+    assert_int_equal(publish(host, UUID, NULL, 0, "user-data", "one"), 0);
+    assert_content(host, UUID, "user-data", "one");
     domain = imds_tree_open_domain(&host->reading, UUID);
     assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), 0);
     assert_string_equal(access.text, TOKEN);
@@ -136,7 +135,7 @@ nothing_is_left_of_a_domain_that_is_removed(void **state)
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_NEIGHBOUR}};
     cleanup_failure struct failure *failure = NULL;
 
-    publish(host, UUID, macs, 1, "openstack/latest/user_data", "");
+    publish(host, UUID, macs, 1, "user-data", "");
     publish(host, OTHER_UUID, NULL, 0, "user-data", "other");
     /* As a killed process leaves it. */
     unit_make_file(host->tree, UUID ".new.00000000/access", 0640,
@@ -159,8 +158,8 @@ the_tree_has_the_group_and_the_modes_that_the_server_needs(void **state)
         assert_int_equal(fchown(host->tree, 0, 4711), 0);
     assert_int_equal(fchmod(host->tree, 0750), 0);
     assert_int_equal(fstat(host->tree, &top), 0);
-    publish(host, UUID, NULL, 0, "openstack/latest/user_data", "");
-    fstatat(host->tree, UUID "/openstack/latest", &status, 0);
+    publish(host, UUID, NULL, 0, "user-data", "");
+    fstatat(host->tree, UUID, &status, 0);
     assert_int_equal(status.st_mode & 07777, 0750);
     assert_int_equal(status.st_gid, top.st_gid);
     fstatat(host->tree, UUID "/access", &status, 0);
