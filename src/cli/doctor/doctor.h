@@ -69,7 +69,7 @@ void doctor_unseen(struct doctor *doctor, const char *what);
 void doctor_unread(struct doctor *doctor, int error, const char *subject,
                    const char *path);
 
-/* --- systemd, and firewalld, which is on the same bus ----------------------------- */
+/* --- systemd ------------------------------------------------------------------- */
 
 /* A member is NULL if it is not known: systemd cannot be asked, or virt-seed was built
  * without its library. */
@@ -88,15 +88,6 @@ void systemd_unit_clear(struct systemd_unit *unit);
  * that did not come from systemd. Return: 1 if there was one, 0 if not, and -1 if the
  * entries that the caller may read do not reach back to that time. */
 int systemd_reloaded_since(const char *name, const struct timespec *since);
-
-enum firewalld {
-    FIREWALLD_OFF,
-    FIREWALLD_OPEN,   /* the service may be reached from that zone */
-    FIREWALLD_CLOSED, /* it may not, or firewalld does not say */
-};
-
-/* Asks firewalld, over the system's bus, about a service such as "http". */
-enum firewalld firewalld_ask(const char *zone, const char *service);
 
 /* --- the subjects --------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,27 +76,6 @@ look_at_domains(struct doctor *doctor)
 }
 
 /* --- how it runs QEMU ------------------------------------------------------------- */
-
-static void
-check_qemu_user(struct doctor *doctor)
-{
-    const struct qemu_user qemu = qemu_user_find(doctor->root);
-    const struct passwd *entry = qemu.known ? getpwuid(qemu.uid) : NULL;
-
-    if (!qemu.known)
-        doctor_add(doctor, DOCTOR_NOTE, "qemu-user",
-                   "install libvirt's driver for QEMU, or let it run once",
-                   "%s is missing: QEMU's user is not known", VIRT_SEED_QEMU_HOME);
-    else if (qemu.uid == 0 && doctor->live)
-        doctor_add(
-            doctor, DOCTOR_NOTE, "qemu-user",
-            "set 'user' in " VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
-            "QEMU runs as root: a guest that breaks out of it controls the host, and "
-            "has all secrets");
-    else
-        doctor_add(doctor, DOCTOR_OK, "qemu-user", NULL, "QEMU runs as user %s (%ld)",
-                   entry ? entry->pw_name : "?", (long)qemu.uid);
-}
 
 /* virtlogd writes the reports of wired guests, and limits their size. */
 static void
@@ -174,6 +152,5 @@ doctor_libvirt(struct doctor *doctor)
         check_versions(doctor);
         look_at_domains(doctor);
     }
-    check_qemu_user(doctor);
     check_report_writer(doctor);
 }

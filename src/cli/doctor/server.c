@@ -91,25 +91,6 @@ check_wanted(struct doctor *doctor, enum imds_health health,
     }
 }
 
-static void
-check_firewall(struct doctor *doctor)
-{
-    enum firewalld firewalld =
-        doctor->systemd ? firewalld_ask("libvirt", "http") : FIREWALLD_OFF;
-
-    if (firewalld == FIREWALLD_OPEN)
-        doctor_add(doctor, DOCTOR_OK, "firewalld", NULL,
-                   "firewalld lets guests reach the metadata server from libvirt's "
-                   "networks");
-    else if (firewalld == FIREWALLD_CLOSED)
-        doctor_add(doctor, DOCTOR_NOTE, "firewalld",
-                   "firewall-cmd --zone=libvirt --query-service=http || (firewall-cmd "
-                   "--permanent --zone=libvirt --add-service=http && firewall-cmd "
-                   "--reload)",
-                   "firewalld's zone 'libvirt' does not let guests reach the metadata "
-                   "server");
-}
-
 void
 doctor_server(struct doctor *doctor)
 {
@@ -137,7 +118,6 @@ doctor_server(struct doctor *doctor)
         doctor_take(doctor, wanted ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, &failure);
     } else if (wanted) {
         check_wanted(doctor, health, failure, &socket, &service);
-        check_firewall(doctor);
     } else if (health == IMDS_SILENT) {
         /* It is in the way of our server, even if that is not needed yet. */
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",

@@ -22,7 +22,6 @@ systemd_unit_clear(struct systemd_unit *unit)
 
 #define SYSTEMD "org.freedesktop.systemd1"
 #define UNITS "/org/freedesktop/systemd1/unit"
-#define FIREWALLD "org.fedoraproject.FirewallD1"
 #define ANSWER_SECONDS 5
 #define MICROSECONDS 1000000ULL
 
@@ -111,25 +110,6 @@ systemd_reloaded_since(const char *name, const struct timespec *since)
     return first <= start ? 0 : -1;
 }
 
-enum firewalld
-firewalld_ask(const char *zone, const char *service)
-{
-    cleanup_bus sd_bus *bus = open_bus();
-    sd_bus_message *answer = NULL;
-    int has = 0;
-
-    /* A call would start it. */
-    if (!bus || sd_bus_get_name_creds(bus, FIREWALLD, 0, NULL) < 0)
-        return FIREWALLD_OFF;
-    if (sd_bus_call_method(bus, FIREWALLD, "/org/fedoraproject/FirewallD1",
-                           FIREWALLD ".zone", "queryService", NULL, &answer, "ss", zone,
-                           service) < 0 ||
-        sd_bus_message_read(answer, "b", &has) <= 0)
-        has = 0;
-    sd_bus_message_unref(answer);
-    return has ? FIREWALLD_OPEN : FIREWALLD_CLOSED;
-}
-
 #else
 
 void
@@ -142,12 +122,6 @@ int
 systemd_reloaded_since(const char *name, const struct timespec *since)
 {
     return -1;
-}
-
-enum firewalld
-firewalld_ask(const char *zone, const char *service)
-{
-    return FIREWALLD_OFF;
 }
 
 #endif
