@@ -17,7 +17,11 @@
 #include "base/memory.h"
 #include "store/libvirt-host.h"
 
-const struct libvirt_daemon_kind libvirt_daemons[LIBVIRT_DAEMONS] = {
+/* virtqemud comes first, because libvirt-sock may be virtproxyd's. */
+static const struct {
+    const char *name;
+    const char *socket; /* its name in VIRT_SEED_SOCKETDIR */
+} daemons[] = {
     {"virtqemud", "virtqemud-sock"},
     {"libvirtd", "libvirt-sock"},
 };
@@ -69,11 +73,18 @@ take_process(struct libvirt_daemon *daemon, int root, const char *name, long pid
 struct libvirt_daemon
 libvirt_daemon_find(int root)
 {
+    static const struct {
+        const char *path, *name;
+    } signs[] = {
+        {VIRT_SEED_SOCKETDIR "/virtqemud-sock", "virtqemud"},
+        {VIRT_SEED_SOCKETDIR "/libvirt-sock", "libvirtd"},
+        {"/usr/sbin/virtqemud", "virtqemud"},
+    };
     struct libvirt_daemon daemon = {0};
     struct stat status;
 
-    for (size_t i = 0; i < LIBVIRT_DAEMONS; i++) {
-        const char *name = libvirt_daemons[i].name;
+    for (size_t i = 0; i < ARRAY_SIZE(daemons); i++) {
+        const char *name = daemons[i].name;
         cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
         cleanup_free char *text = read_text(root, path);
         long pid = text ? strtol(text, NULL, 10) : 0;
@@ -81,21 +92,13 @@ libvirt_daemon_find(int root)
         if (pid > 0 && take_process(&daemon, root, name, pid))
             return daemon;
     }
-    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
-        cleanup_free char *socket =
-            xasprintf(VIRT_SEED_SOCKETDIR "/%s", libvirt_daemons[i].socket);
-
-        if (fs_stat_in_root(root, socket, &status) == 0)
-            daemon.name = libvirt_daemons[i].name;
+    for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
+        if (fs_stat_in_root(root, signs[i].path, &status) == 0) {
+            daemon.name = signs[i].name;
+            return daemon;
+        }
     }
-    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
-        cleanup_free char *program = xasprintf("/usr/sbin/%s", libvirt_daemons[i].name);
-
-        if (fs_stat_in_root(root, program, &status) == 0)
-            daemon.name = libvirt_daemons[i].name;
-    }
-    if (!daemon.name)
-        daemon.name = "libvirtd";
+    daemon.name = "libvirtd";
     return daemon;
 }
 
@@ -130,11 +133,12 @@ libvirt_group(int root)
     const char *socket = NULL;
     struct stat status;
 
-    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS && !socket; i++) {
-        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) ==
-                0 &&
+    for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(daemons) && !socket; i++) {
+        const char *name = daemons[i].socket;
+
+        if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISSOCK(status.st_mode) && (status.st_mode & S_IWGRP))
-            socket = libvirt_daemons[i].socket;
+            socket = name;
     }
     if (socket && !(status.st_mode & S_IWOTH))
         return status.st_gid;

@@ -16,15 +16,7 @@
 /*
  * The daemon that runs QEMU and calls the hooks: libvirtd, or virtqemud if each driver
  * has its own daemon (Fedora, EL 9 and later). Its unit has the same name.
- *
- * virtqemud comes first, because libvirt-sock may be virtproxyd's.
  */
-#define LIBVIRT_DAEMONS 2
-extern const struct libvirt_daemon_kind {
-    const char *name;
-    const char *socket; /* its name in VIRT_SEED_SOCKETDIR */
-} libvirt_daemons[LIBVIRT_DAEMONS];
-
 struct libvirt_daemon {
     const char *name;
     pid_t pid;               /* 0 if it is not running: it may be started on demand */
