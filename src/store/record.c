@@ -132,8 +132,6 @@ record_from_json(struct record *record, json_t *json)
         json_object_del(json, "boot");
     if (take_boot(json_object_get(json, "update"), &record->update))
         json_object_del(json, "update");
-    /* A list that is no longer kept. */
-    json_object_del(json, "earlier-updates");
     result->state = guest_state_find_end(json_string_value(word));
     if (!guest_state_is_end(result->state) || !is_text(word))
         return;

@@ -225,23 +225,6 @@ keeps_what_replaced_the_seed_until_the_next_boot(void **state)
 }
 
 static void
-reads_a_record_that_lists_earlier_updates(void **state)
-{
-    cleanup_record struct record record = {0};
-    cleanup_buffer struct buffer content = {0};
-
-    unit_make_file(unit_directory(state), file, 0640,
-                   "{\"boot\": {\"time\": \"2026-11-21T16:00:00Z\"},"
-                   " \"earlier-updates\": [{\"time\": \"2026-11-21T17:00:00Z\"}, 7]}");
-    read_record(unit_directory(state), &record);
-    assert_string_equal(record.boot.time, "2026-11-21T16:00:00Z");
-    assert_null(record.update.time);
-    write_record(unit_directory(state), &record);
-    content = unit_read_file(unit_directory(state), file);
-    assert_null(strstr(content.data, "earlier-updates"));
-}
-
-static void
 keeps_what_it_does_not_know(void **state)
 {
     cleanup_record struct record record = {0};
@@ -389,7 +372,6 @@ main(void)
         unit_test_in_directory(others_cannot_read_it_nor_one_that_they_could),
         cmocka_unit_test(a_boot_takes_the_result_of_the_one_before_away),
         unit_test_in_directory(keeps_what_replaced_the_seed_until_the_next_boot),
-        unit_test_in_directory(reads_a_record_that_lists_earlier_updates),
         unit_test_in_directory(keeps_what_it_does_not_know),
         unit_test_in_directory(a_boot_takes_away_what_is_not_known_of_the_one_before),
         unit_test_in_directory(refuses_what_is_no_record),
