@@ -79,10 +79,8 @@ json_outside_string(const char *text)
 static inline char *
 json_text(const json_t *json)
 {
-    cleanup_free char *text = json_dumps(json, JSON_INDENT(2));
+    cleanup_free char *text = xchecked(json_dumps(json, JSON_INDENT(2)));
 
-    if (!text)
-        abort();
     return xasprintf("%s\n", text);
 }
 

@@ -8,30 +8,30 @@
 
 #include "base/memory.h"
 
-static void *
-checked(void *memory)
+void *
+xchecked(void *pointer)
 {
-    if (!memory)
+    if (!pointer)
         abort();
-    return memory;
+    return pointer;
 }
 
 void *
 xmalloc(size_t size)
 {
-    return checked(malloc(size ? size : 1));
+    return xchecked(malloc(size ? size : 1));
 }
 
 void *
 xcalloc(size_t count, size_t size)
 {
-    return checked(calloc(count ? count : 1, size ? size : 1));
+    return xchecked(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *
 xreallocarray(void *memory, size_t count, size_t size)
 {
-    return checked(reallocarray(memory, count ? count : 1, size ? size : 1));
+    return xchecked(reallocarray(memory, count ? count : 1, size ? size : 1));
 }
 
 void *
@@ -47,13 +47,13 @@ array_grow(void *array, size_t count, size_t size)
 char *
 xstrdup(const char *text)
 {
-    return checked(strdup(text));
+    return xchecked(strdup(text));
 }
 
 char *
 xstrndup(const char *text, size_t length)
 {
-    return checked(strndup(text, length));
+    return xchecked(strndup(text, length));
 }
 
 char *

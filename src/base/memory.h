@@ -22,6 +22,8 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xreallocarray(void *memory, size_t count, size_t size);
+/* Return: what a library has allocated; aborts if that is NULL. */
+void *xchecked(void *pointer);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 /* Return: the text as one shell word, quoted if necessary; owned by the caller (free). */

@@ -9,7 +9,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -234,12 +233,10 @@ check_document(const struct editing *editing, const struct definition *definitio
                struct failure **failure)
 {
     const struct check_options options = {.root = editing->context->root, .schema = true};
-    cleanup_xml xmlDoc *doc = xmlCopyDoc(definition->doc, 1);
+    cleanup_xml xmlDoc *doc = xchecked(xmlCopyDoc(definition->doc, 1));
     cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
-    if (!doc)
-        abort();
     if (domain_read(&domain, doc, failure) < 0)
         return -1;
     check_domain(&findings, &domain, &options);

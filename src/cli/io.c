@@ -145,8 +145,7 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
 void
 json_print(json_t *value)
 {
-    if (!value)
-        abort();
+    xchecked(value);
     /* Nothing that a terminal obeys, or that reverses what follows; any program reads the
      * same from it. */
     json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
@@ -202,29 +201,23 @@ columns_cut(char *text, size_t columns)
 struct libscols_table *
 columns_table(size_t count)
 {
-    struct libscols_table *table = scols_new_table();
+    struct libscols_table *table = xchecked(scols_new_table());
 
-    if (!table)
-        abort();
     /* The titles are an ordinary line, which is printed even if it is the only one. */
     scols_table_enable_noheadings(table, 1);
     scols_table_enable_noencoding(table, 1);
     scols_table_set_column_separator(table, "  ");
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < count; i++) {
-        if (!scols_table_new_column(table, "", 0, 0))
-            abort();
-    }
+    for (size_t i = 0; i < count; i++)
+        xchecked(scols_table_new_column(table, "", 0, 0));
     return table;
 }
 
 void
 columns_add(struct libscols_table *table, const char *const *texts)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
+    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
 
-    if (!line)
-        abort();
     for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
         const char *text = texts[i] && *texts[i] ? texts[i] : "-";
 

@@ -127,13 +127,9 @@ print_object(const struct progress_row *row, const char *event, json_t *members)
                                             "uuid", row->uuid, "event", event);
     cleanup_free char *text = NULL;
 
-    if (!object || !members)
-        abort();
     json_must(json_object_update(object, members));
     json_decref(members);
-    text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
-    if (!text)
-        abort();
+    text = xchecked(json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII));
     puts(text);
     fflush(stdout);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -10,18 +9,10 @@
 #include "domain/part.h"
 #include "domain/xml.h"
 
-static xmlNode *
-own(xmlNode *node)
-{
-    if (!node)
-        abort();
-    return node;
-}
-
 xmlNode *
 element_add(xmlNode *parent, const char *name)
 {
-    return own(xmlNewChild(parent, parent->ns, (const xmlChar *)name, NULL));
+    return xchecked(xmlNewChild(parent, parent->ns, (const xmlChar *)name, NULL));
 }
 
 xmlNode *
@@ -33,9 +24,9 @@ element_add_text(xmlNode *parent, const char *name, const char *text)
     /* A carriage return must be a character reference, which CDATA cannot contain. */
     if (strpbrk(text, "\n<>&") && !strchr(text, '\r'))
         xmlAddChild(node,
-                    own(xmlNewCDataBlock(parent->doc, content, xmlStrlen(content))));
+                    xchecked(xmlNewCDataBlock(parent->doc, content, xmlStrlen(content))));
     else if (*text)
-        xmlAddChild(node, own(xmlNewDocText(parent->doc, content)));
+        xmlAddChild(node, xchecked(xmlNewDocText(parent->doc, content)));
     return node;
 }
 
@@ -86,7 +77,8 @@ element_add_data(xmlNode *parent, const char *name, const char *data, size_t siz
         encoded.data[--encoded.size] = '\0';
     node = element_add(parent, name);
     xml_set_attribute(node, "encoding", "base64");
-    xmlAddChild(node, own(xmlNewDocText(parent->doc, (const xmlChar *)encoded.data)));
+    xmlAddChild(node,
+                xchecked(xmlNewDocText(parent->doc, (const xmlChar *)encoded.data)));
     return node;
 }
 

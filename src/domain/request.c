@@ -76,15 +76,13 @@ request_clear(struct request *request)
 xmlDoc *
 request_new(void)
 {
-    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL);
+    xmlDoc *doc = xchecked(xmlNewDoc((const xmlChar *)"1.0"));
+    xmlNode *root =
+        xchecked(xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL));
 
-    if (!doc || !root)
-        abort();
     xmlDocSetRootElement(doc, root);
-    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
-    if (!root->ns)
-        abort();
+    root->ns = xchecked(
+        xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci"));
     return doc;
 }
 
@@ -93,10 +91,8 @@ request_insert(const struct domain *domain, const xmlNode *element)
 {
     xmlNode *metadata = xml_child(domain->root, "metadata");
     xmlNode *name = xml_child(domain->root, "name");
-    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, domain->root->doc, 1);
+    xmlNode *copy = xchecked(xmlDocCopyNode((xmlNode *)element, domain->root->doc, 1));
 
-    if (!copy)
-        abort();
     if (!metadata && name)
         metadata = xml_add_after(name, "metadata");
     else if (!metadata)
@@ -148,11 +144,9 @@ remove_blanks(xmlNode *parent)
 static char *
 format(const xmlNode *element, bool canonical)
 {
-    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, doc, 1);
+    cleanup_xml xmlDoc *doc = xchecked(xmlNewDoc((const xmlChar *)"1.0"));
+    xmlNode *copy = xchecked(xmlDocCopyNode((xmlNode *)element, doc, 1));
 
-    if (!doc || !copy)
-        abort();
     xmlDocSetRootElement(doc, copy);
     leave_namespace(copy);
     if (canonical) {

@@ -101,9 +101,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
         return NULL;
     }
     xmlSetStructuredErrorFunc(&error, keep_first_error);
-    parser = xmlNewParserCtxt();
-    if (!parser)
-        abort();
+    parser = xchecked(xmlNewParserCtxt());
     doc = xmlCtxtReadIO(parser, source_read, NULL, &source, NULL, NULL, options);
     if (!doc) {
         const char *reason = error.message ? error.message : "reason unknown";
@@ -267,8 +265,7 @@ xml_attribute_number(const xmlNode *node, const char *name, long maximum)
 void
 xml_set_attribute(xmlNode *node, const char *name, const char *value)
 {
-    if (!xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value))
-        abort();
+    xchecked(xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value));
 }
 
 int
@@ -290,11 +287,7 @@ is_blank(const xmlNode *node)
 static xmlNode *
 new_element(xmlDoc *doc, const char *name)
 {
-    xmlNode *node = xmlNewDocNode(doc, NULL, (const xmlChar *)name, NULL);
-
-    if (!node)
-        abort();
-    return node;
+    return xchecked(xmlNewDocNode(doc, NULL, (const xmlChar *)name, NULL));
 }
 
 /* Return: the comment after the element in the same line, or the element. */

@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <nettle/base16.h>
@@ -85,9 +84,7 @@ instance_id_add_json(struct instance_id *id, enum request_cover cover, const cha
 
     if (!instance_id_covers(id, cover))
         return;
-    dump = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
-    if (!dump)
-        abort();
+    dump = xchecked(json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS));
     buffer_append_string(&text, dump);
     instance_id_add(id, cover, name, &text);
 }

@@ -112,12 +112,10 @@ static void
 describe_drive(struct medium *medium, const struct disk *drive)
 {
     xmlDoc *doc = drive->node->doc;
-    xmlNode *node = xmlDocCopyNode(drive->node, doc, 1);
+    xmlNode *node = xchecked(xmlDocCopyNode(drive->node, doc, 1));
     cleanup_free char *path = seed_path(medium->replacement->running->uuid);
     xmlNode *backing, *source;
 
-    if (!node)
-        abort();
     xml_set_attribute(node, "type", "file");
     backing = xml_child(node, "backingStore");
     if (backing)

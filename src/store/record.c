@@ -153,11 +153,7 @@ record_from_json(struct record *record, json_t *json)
 static json_t *
 start_object(json_t *others)
 {
-    json_t *object = others ? json_copy(others) : json_object();
-
-    if (!object)
-        abort();
-    return object;
+    return xchecked(others ? json_copy(others) : json_object());
 }
 
 static void
