@@ -103,8 +103,7 @@ find_document(const struct editing *editing, const struct domain *domain, xmlNod
     const xmlNode *reference = NULL;
 
     *found = NULL;
-    for (xmlNode *node = element ? xml_first_element(element) : NULL; node;
-         node = xml_next_element(node)) {
+    xml_foreach_element(node, element) {
         if (!vocabulary_is(node, editing->subject->name))
             continue;
         if (*found && is_inline(node)) {

@@ -174,11 +174,8 @@ remove_entry(struct writing *writing, const struct option_value *value,
 {
     xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
-    xmlNode *next;
 
-    for (xmlNode *entry = parent ? xml_first_element(parent) : NULL; entry;
-         entry = next) {
-        next = xml_next_element(entry);
+    xml_foreach_element(entry, parent) {
         if (xml_attribute_is(entry, "name", key))
             xml_remove(entry);
     }

@@ -248,8 +248,7 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     label_read_disks(domain);
     if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
         return -1;
-    for (xmlNode *disk = xml_child(devices, "disk"); disk;
-         disk = xml_next(disk, "disk")) {
+    xml_foreach(disk, devices, "disk") {
         if (resolve_volume(trial->connection, disk, failure) < 0)
             return -1;
     }

@@ -22,8 +22,7 @@
 static const xmlNode *
 find_port(const xmlNode *devices, const char *port)
 {
-    for (const xmlNode *node = xml_child(devices, "channel"); node;
-         node = xml_next(node, "channel")) {
+    xml_foreach(node, devices, "channel") {
         const xmlNode *target = xml_child(node, "target");
 
         if (xml_attribute_is(target, "name", port))
@@ -40,8 +39,7 @@ find_console(const xmlNode *devices)
     static const char *const names[] = {"console", "serial"};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        for (const xmlNode *node = xml_child(devices, names[i]); node;
-             node = xml_next(node, names[i])) {
+        xml_foreach(node, devices, names[i]) {
             const xmlNode *source = xml_child(node, "source");
             const xmlNode *log = xml_child(node, "log");
 

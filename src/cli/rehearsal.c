@@ -138,7 +138,7 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
     bool is_of_host = xml_attribute_is(interface, "type", "hostdev") ||
                       xml_attribute_is(interface, "type", "vdpa") ||
                       xml_attribute_is(interface, "type", "vhostuser");
-    xmlNode *next, *source;
+    xmlNode *source;
 
     if (rehearsal->port == 0 && is_of_host) {
         leave_out(rehearsal, interface);
@@ -150,10 +150,9 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
         xmlUnsetProp(xml_child(interface, "backend"), (const xmlChar *)"logFile");
         return;
     }
-    for (xmlNode *child = xml_first_element(interface); child; child = next) {
+    xml_foreach_element(child, interface) {
         bool keep = false;
 
-        next = xml_next_element(child);
         for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
             keep = keep || strcmp((const char *)child->name, kept[i]) == 0;
         if (!keep)
@@ -308,12 +307,9 @@ rewrite_identity(struct rehearsal *rehearsal, const struct domain *domain)
     xmlNodeSetContent(xml_child(root, "uuid"), (const xmlChar *)rehearsal->uuid);
     xmlNodeSetContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
     /* libvirt requires it to be the <uuid>. */
-    for (xmlNode *entry = xml_child(system, "entry"); entry;
-         entry = xml_next(entry, "entry")) {
-        if (xml_attribute_is(entry, "name", "uuid")) {
+    xml_foreach(entry, system, "entry") {
+        if (xml_attribute_is(entry, "name", "uuid"))
             xml_remove(entry);
-            break;
-        }
     }
 }
 
@@ -358,18 +354,14 @@ rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
                   struct failure **failure)
 {
     xmlNode *root = domain->root;
-    xmlNode *next;
 
-    for (xmlNode *child = xml_first_element(xml_child(root, "devices")); child;
-         child = next) {
-        next = xml_next_element(child);
+    xml_foreach_element(child, xml_child(root, "devices")) {
         if (strcmp((const char *)child->name, "disk") != 0)
             rewrite_device(rehearsal, child);
         else if (rewrite_disk(rehearsal, child, failure) < 0)
             return -1;
     }
-    for (xmlNode *child = xml_first_element(root); child; child = next) {
-        next = xml_next_element(child);
+    xml_foreach_element(child, root) {
         if (child->ns)
             leave_out(rehearsal, child);
     }

@@ -66,8 +66,7 @@ find_mac(const struct writing *writing, const char *value, struct failure **fail
 static xmlNode *
 find_interface(const xmlNode *config, const char *mac)
 {
-    for (xmlNode *node = config ? xml_first_element(config) : NULL; node;
-         node = xml_next_element(node)) {
+    xml_foreach_element(node, config) {
         cleanup_free char *text = xml_attribute(node, "mac");
         cleanup_free char *other = text ? interface_normalize_mac(text) : NULL;
 
@@ -474,10 +473,7 @@ int
 set_remove_user_data(struct writing *writing, const struct option_value *value,
                      struct failure **failure)
 {
-    xmlNode *next;
-
-    for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
-        next = xml_next_element(node);
+    xml_foreach_element(node, writing->element) {
         if (vocabulary_is(node, "user-data") && !is_written(node))
             xml_remove(node);
     }

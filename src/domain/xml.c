@@ -169,7 +169,7 @@ xml_child(const xmlNode *parent, const char *name)
 xmlNode *
 xml_next(const xmlNode *node, const char *name)
 {
-    return find_named(node->next, name);
+    return node ? find_named(node->next, name) : NULL;
 }
 
 xmlNode *

@@ -40,8 +40,8 @@ char *xml_format(const xmlDoc *doc);
  * `indent` is for a tree that has no white space of its own. */
 char *xml_format_node(const xmlNode *node, bool indent);
 
-/* Return: the first child, or the next sibling, of that name, or NULL; `parent` may be
- * NULL. */
+/* Return: the first child, or the next sibling, of that name, or NULL; the given node may
+ * be NULL, here and below. */
 xmlNode *xml_child(const xmlNode *parent, const char *name);
 xmlNode *xml_next(const xmlNode *node, const char *name);
 
@@ -49,12 +49,16 @@ xmlNode *xml_next(const xmlNode *node, const char *name);
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
 /* Loop over the children of that name, or over those of any name and namespace; `parent`
- * may be NULL. The loop must not remove `node`. */
+ * may be NULL. The loop may remove `node`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): they declare `node` */
 #define xml_foreach(node, parent, name)                                                  \
-    for (xmlNode *node = xml_child((parent), (name)); node; node = xml_next(node, (name)))
+    for (xmlNode *node = xml_child((parent), (name)),                                    \
+                 *node##_next = xml_next(node, (name));                                  \
+         node; node = node##_next, node##_next = xml_next(node, (name)))
 #define xml_foreach_element(node, parent)                                                \
-    for (xmlNode *node = xml_first_element(parent); node; node = xml_next_element(node))
+    for (xmlNode *node = xml_first_element(parent),                                      \
+                 *node##_next = xml_next_element(node);                                  \
+         node; node = node##_next, node##_next = xml_next_element(node))
 /* NOLINTEND(bugprone-macro-parentheses) */
 /* Return: the next element inside `top` after `node`, in document order, or NULL. */
 xmlNode *xml_next_below(const xmlNode *node, const xmlNode *top);

@@ -218,8 +218,7 @@ devices_to_json(const struct domain *domain)
     cleanup_json json_t *list = json_array();
 
     for (size_t i = 0; devices && i < ARRAY_SIZE(kinds); i++) {
-        for (const xmlNode *node = xml_child(devices, kinds[i].element); node;
-             node = xml_next(node, kinds[i].element)) {
+        xml_foreach(node, devices, kinds[i].element) {
             json_t *device = describe(node, kinds[i].type);
 
             if (device)

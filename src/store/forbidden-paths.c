@@ -331,8 +331,7 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
     };
 
     stat_own(&scan);
-    for (const xmlNode *child = xml_first_element(domain->root); child;
-         child = xml_next_element(child)) {
+    xml_foreach_element(child, domain->root) {
         for (const xmlNode *node = is_text(child) ? NULL : child; node;
              node = xml_next_below(node, child)) {
             if (check_element(&scan, node, failure) < 0)

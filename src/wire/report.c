@@ -194,16 +194,11 @@ controller_is_used(const struct domain *domain)
 static void
 remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "channel");
-
-    while (node) {
-        xmlNode *next = xml_next(node, "channel");
-
+    xml_foreach(node, xml_child(domain->root, "devices"), "channel") {
         if (node != keep && is_ours(node)) {
             xml_remove(node);
             wiring_note(wiring, "report channel removed");
         }
-        node = next;
     }
 }
 
