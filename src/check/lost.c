@@ -6,12 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "check/check.h"
 
 #define TEMPLATE "## template: jinja"
-#define JSON_PATCH "#cloud-config-jsonp"
 
 static bool
 is_word(const char *text, const char *const *words)
@@ -44,53 +42,6 @@ check_template(const struct check *check, const struct part *part)
                            "use bootcmd in a cloud-config, which may be a template", 2,
                            "is a boothook in a template; cloud-init drops it before "
                            "version 24.1");
-}
-
-static bool
-is_operation(json_t *operation)
-{
-    static const char *const with_value[] = {"add", "replace", "test", NULL};
-    static const char *const with_from[] = {"move", "copy", NULL};
-    const char *op = json_string_value(json_object_get(operation, "op"));
-
-    if (!op || !json_is_string(json_object_get(operation, "path")))
-        return false;
-    if (is_word(op, with_value))
-        return json_object_get(operation, "value") != NULL;
-    if (is_word(op, with_from))
-        return json_is_string(json_object_get(operation, "from"));
-    return strcmp(op, "remove") == 0;
-}
-
-/* RFC 6902, after a header that cloud-init cuts off only if it is written exactly so
- * (cloud_config.py, _merge_patch). */
-static void
-check_json_patch(const struct check *check, const struct part *part)
-{
-    const char *data = part->data.data;
-    const char *header = memmem(data, part->data.size, JSON_PATCH, strlen(JSON_PATCH));
-    cleanup_json json_t *patch = NULL;
-    json_t *operation;
-    size_t i;
-
-    if (!header || strspn(data, " \t\r\n\v\f") != (size_t)(header - data)) {
-        check_warn_of_part(check, part, WARNING_LOST,
-                           "write '" JSON_PATCH "' in lower case", 0,
-                           "has its header in upper case; cloud-init drops it");
-        return;
-    }
-    header += strlen(JSON_PATCH);
-    patch = json_loadb(header, part->data.size - (size_t)(header - data), 0, NULL);
-    json_array_foreach(patch, i, operation)
-    {
-        if (!is_operation(operation))
-            break;
-    }
-    if (!json_is_array(patch) || i < json_array_size(patch))
-        check_warn_of_part(
-            check, part, WARNING_LOST,
-            "write a list of objects with op, path, and value or from (RFC 6902)", 0,
-            "is not a JSON patch; cloud-init drops it");
 }
 
 /* An item without a type is known by its header, and else taken for a cloud-config; what
@@ -213,8 +164,6 @@ check_lost(const struct check *check)
             check_merge_how(check, part, root);
         else if (kind == USER_DATA_TEMPLATE)
             check_template(check, part);
-        else if (kind == USER_DATA_JSONP)
-            check_json_patch(check, part);
         else if (kind == USER_DATA_ARCHIVE)
             check_archive(check, part);
     }

@@ -185,24 +185,6 @@ $text
     finds optional.xml warning/startup-policy
 }
 
-# label_image FILE LABEL: makes an ISO image with that label.
-label_image() {
-    type -P xorriso >/dev/null || skip 'xorriso is not installed'
-    mkdir -p empty
-    xorriso -as mkisofs -quiet -V "$2" -o "$1" empty 2>/dev/null
-}
-
-@test "warns of another disk whose label means another cloud" {
-    label_image context.iso CONTEXT
-    label_image data.iso data
-    for label in context data; do
-        wired_xml | sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
-<source file='$PWD/$label.iso'/><target dev='sdz' bus='sata'/></disk>|" >"$label.xml"
-    done
-    finds context.xml warning/other-cloud
-    finds data.xml
-}
-
 @test "each identifier of a warning has a test case" {
     local id
 
