@@ -37,7 +37,6 @@ static const struct {
     [NEXT_BOOT_SAME_INSTANCE] =
         {"same-instance",
          "the next start is the same instance: of what changed, cloud-init takes the host name, and what is done at every boot (bootcmd, boothooks, per-boot scripts, manage_etc_hosts); the rest (users, keys, passwords, files, packages, runcmd, scripts, the network) is ignored until the instance-id changes"},
-    [NEXT_BOOT_DEPENDS] = {"depends", NULL},
     [NEXT_BOOT_KEPT] =
         {"kept",
          "the next start is the same instance, whatever has changed: the guest was told to keep what it had read (cache=\"keep\"), and reads no seed until 'cloud-init clean' is run in it, or it gets a new disk"},
@@ -165,23 +164,14 @@ print_boot(const struct comparison *comparison)
     const struct identity *identity = &comparison->identity;
     const char *id = identity->instance_id;
     const char *last = comparison->last_instance_id;
-    const char *other = comparison->other_instance_id;
     const enum next_boot boot = comparison->boot;
     const char *text = boots[boot].text;
-    bool differs = boot == NEXT_BOOT_NEW_INSTANCE || boot == NEXT_BOOT_DEPENDS;
+    bool differs = boot == NEXT_BOOT_NEW_INSTANCE;
 
-    print_outside_line(stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
-                       differs ? ", at the last boot " : "", differs ? last : "",
-                       other ? ", of the seed that was put there since " : "",
-                       other ? other : "");
+    print_outside_line(stdout, "instance-id: %s%s%s", id ? id : "unknown",
+                       differs ? ", at the last boot " : "", differs ? last : "");
     if (boot == NEXT_BOOT_SAME_INSTANCE && !comparison->has_changes)
         text = "the next start is the same instance, and changes nothing for cloud-init";
-    else if (boot == NEXT_BOOT_DEPENDS && strcmp(id, last) == 0)
-        text =
-            "the next start is the same instance, unless the guest has been rebooted since its seed was replaced; then it is a first boot for cloud-init";
-    else if (boot == NEXT_BOOT_DEPENDS)
-        text =
-            "the next start is a first boot for cloud-init, unless the guest has been rebooted since its seed was replaced; then it is the same instance";
     puts(text);
     if (boot == NEXT_BOOT_SAME_INSTANCE && comparison->has_changes) {
         advise(comparison, "to have all of it applied, as a first boot", "instance-id",
@@ -190,14 +180,10 @@ print_boot(const struct comparison *comparison)
                "content");
     }
     /* A ConfigDrive's is derived from the request's, and only the latter can be set. */
-    if (differs && (!identity->request_id || strcmp(identity->request_id, id) != 0)) {
+    if (differs && (!identity->request_id || strcmp(identity->request_id, id) != 0))
         puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
-    } else if (differs) {
+    else if (differs)
         advise(comparison, "to keep the guest as it is", "instance-id", last);
-        if (other)
-            advise(comparison, "the same, if it has been rebooted since", "instance-id",
-                   other);
-    }
 }
 
 static void
@@ -276,11 +262,10 @@ print_json(const struct comparison *comparison, bool show_secrets)
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
         json_add(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
+        "{s:s, s:s, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
         comparison->source.domain.name, "boot", boots[comparison->boot].word,
         "instance-id", comparison->identity.instance_id, "last-instance-id",
-        comparison->last_instance_id, "other-instance-id", comparison->other_instance_id,
-        "documents", documents, "wiring", wiring, "running",
+        comparison->last_instance_id, "documents", documents, "wiring", wiring, "running",
         comparison->running.doc != NULL, "saved", comparison->is_saved, "done",
         comparison->is_done, "replaced", comparison->is_replaced, "denied",
         comparison->denied ? comparison->denied->message : NULL, "guest-says",

@@ -190,18 +190,6 @@ is_replaced(const struct comparison *comparison)
     return update->time && !record_boot_is_same(update, boot);
 }
 
-/* Return: the instance-id of that seed, if the guest may have read it and does not say which
- * one it has read; NULL if it is the same. */
-static const char *
-find_other_instance_id(const struct comparison *comparison)
-{
-    const char *other = comparison->record.update.instance_id;
-
-    if (!other || !comparison->last_instance_id || comparison->claim.instance_id)
-        return NULL;
-    return strcmp(other, comparison->last_instance_id) != 0 ? other : NULL;
-}
-
 /* --- the instance ------------------------------------------------------------------- */
 
 static enum next_boot
@@ -210,7 +198,8 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
     bool has_past = comparison->record.boot.time || comparison->storage;
     const char *last = comparison->last_instance_id;
     const char *next = comparison->identity.instance_id;
-    const char *other = comparison->other_instance_id;
+    const char *update = comparison->record.update.instance_id;
+    bool is_same;
 
     if (comparison->past_is_denied)
         return NEXT_BOOT_UNKNOWN;
@@ -220,9 +209,12 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
         return NEXT_BOOT_UNRECORDED;
     if (instance_id_denied || !last || !next)
         return NEXT_BOOT_UNKNOWN;
-    if (other && (strcmp(last, next) == 0 || strcmp(other, next) == 0))
-        return NEXT_BOOT_DEPENDS;
-    return strcmp(last, next) == 0 ? NEXT_BOOT_SAME_INSTANCE : NEXT_BOOT_NEW_INSTANCE;
+    is_same = strcmp(last, next) == 0;
+    /* The guest may have read the seed that has replaced the last boot's. */
+    if (update && !comparison->claim.instance_id &&
+        (strcmp(update, next) == 0) != is_same)
+        return NEXT_BOOT_UNKNOWN;
+    return is_same ? NEXT_BOOT_SAME_INSTANCE : NEXT_BOOT_NEW_INSTANCE;
 }
 
 /* --- documents ---------------------------------------------------------------------- */
@@ -296,7 +288,6 @@ compare(struct comparison *comparison, const struct request *request,
                                        failure) < 0)
         return -1;
     comparison->last_instance_id = claimed ? claimed : last->instance_id;
-    comparison->other_instance_id = find_other_instance_id(comparison);
     comparison->boot = judge_boot(comparison, is_denied && next.instance_id);
     comparison->is_replaced = is_replaced(comparison);
     comparison->is_as_replaced =

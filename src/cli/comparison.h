@@ -35,10 +35,6 @@ enum next_boot {
     NEXT_BOOT_UNRECORDED, /* the first, as far as this host knows */
     NEXT_BOOT_NEW_INSTANCE,
     NEXT_BOOT_SAME_INSTANCE,
-    /* One of these two: it has the instance-id of the last boot, or of the seed that has
-     * replaced that boot's seed, and it is not known whether the guest has read the
-     * replacement. */
-    NEXT_BOOT_DEPENDS,
     NEXT_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
     NEXT_BOOT_UNKNOWN,
 };
@@ -65,10 +61,6 @@ struct comparison {
     struct identity identity; /* of the next start */
     /* The guest's, or else that of the last start; NULL if it is not known. */
     const char *last_instance_id;
-    /* Of the seed that has replaced the last boot's, if the guest may have read that one;
-     * NULL if there is none, if it is the same, or if the guest says which one it has
-     * read. */
-    const char *other_instance_id;
     enum next_boot boot;
     bool has_changes;        /* of the documents */
     bool secrets_are_denied; /* not all could be compared because of secrets */
