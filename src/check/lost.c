@@ -44,57 +44,6 @@ check_template(const struct check *check, const struct part *part)
                            "version 24.1");
 }
 
-/* An item without a type is known by its header, and else taken for a cloud-config; what
- * an item includes is not looked at any more (user_data.py, _explode_archive). */
-static void
-check_archive(const struct check *check, const struct part *part)
-{
-    static const char *const nested_types[] = {"text/cloud-config-archive",
-                                               "text/x-include-url",
-                                               "text/x-include-once-url", NULL};
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_yaml struct yaml yaml = {0};
-
-    if (yaml_read(&yaml, part->data.data, part->data.size, YAML_ONE_SEQUENCE, &ignored) <
-            0 ||
-        !yaml.root)
-        return;
-    for (const struct yaml_item *item = yaml.root->items; item; item = item->next) {
-        const struct yaml_node *type = yaml_get(item->value, "type");
-        const struct yaml_node *content = item->value;
-        bool is_typed, is_nested;
-        enum user_data_kind kind;
-
-        if (content->kind == YAML_MAPPING)
-            content = yaml_get(content, "content");
-        if (!content || content->kind != YAML_SCALAR || content->type != YAML_TEXT)
-            continue;
-        kind = user_data_kind(content->text, content->length);
-        is_typed = type && type->length > 0;
-        if (is_typed)
-            is_nested = is_word(type->text, nested_types);
-        else
-            is_nested = kind == USER_DATA_ARCHIVE || kind == USER_DATA_INCLUDE ||
-                        kind == USER_DATA_INCLUDE_ONCE;
-        if (is_nested)
-            check_warn_of_part(check, part, WARNING_LOST,
-                               "write it as a user-data element of its own",
-                               item->value->line,
-                               "has an archive or an include in an archive; cloud-init "
-                               "drops it");
-        if (is_nested || is_typed || kind != USER_DATA_UNKNOWN)
-            continue;
-        if (yaml_check(content->text, content->length, YAML_ONE_MAPPING, &ignored) == 0)
-            continue;
-        failure_free(steal(ignored));
-        check_warn_of_part(check, part, WARNING_LOST,
-                           "begin it with its header, or name its type",
-                           item->value->line,
-                           "has an item without a header or a type, which cloud-init "
-                           "takes for a cloud-config and drops");
-    }
-}
-
 /* Return: whether the text is "NAME(SETTINGS)+…" with cloud-init's own mergers
  * (mergers/__init__.py, string_extract_mergers). */
 static bool
@@ -164,7 +113,5 @@ check_lost(const struct check *check)
             check_merge_how(check, part, root);
         else if (kind == USER_DATA_TEMPLATE)
             check_template(check, part);
-        else if (kind == USER_DATA_ARCHIVE)
-            check_archive(check, part);
     }
 }
