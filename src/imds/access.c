@@ -14,16 +14,12 @@
 
 #define TEXT "text/plain; charset=utf-8"
 #define BYTES "application/octet-stream"
-#define JSON "application/json"
 
-/* cloud-init retries each of the first four ten times, for ten seconds, if it is a 404,
- * and ignores a seed without the first two. */
 static const struct document_kind documents[] = {
-    {.path = IMDS_META_DATA, .type = TEXT, .always = true},
-    {.path = IMDS_USER_DATA, .type = BYTES, .always = true},
-    {.path = IMDS_VENDOR_DATA, .type = BYTES, .always = true},
-    {.path = IMDS_NETWORK_CONFIG, .type = TEXT, .always = true},
-    {.path = IMDS_IDENTITY, .type = JSON, .guarded = true},
+    {IMDS_META_DATA, TEXT},
+    {IMDS_USER_DATA, BYTES},
+    {IMDS_VENDOR_DATA, BYTES},
+    {IMDS_NETWORK_CONFIG, TEXT},
 };
 
 static const struct document_kind *
@@ -73,10 +69,6 @@ http_request_add_header(struct http_request *request, const char *name, const ch
         request->body = true;
     } else if (strcasecmp(name, "Content-Length") == 0) {
         request->body = request->body || !value || strcmp(value, "0") != 0;
-    } else if (value && strcasecmp(name, "Metadata") == 0) {
-        /* Blanks after a value are not part of it (RFC 9110, section 5.5). */
-        request->metadata =
-            strncasecmp(value, "true", 4) == 0 && !value[4 + strspn(value + 4, " \t")];
     }
 }
 
@@ -167,11 +159,10 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
     struct stat status;
     cleanup_close int fd = imds_tree_open_file(tree, domain, kind->path, &status);
 
-    if (fd == -ENOENT && kind->always) {
+    /* cloud-init retries a 404 ten times, for ten seconds, and ignores a seed without the
+     * first two. */
+    if (fd == -ENOENT) {
         give(answer, kind->type, "");
-    } else if (fd == -ENOENT) {
-        refuse(answer, 404, "this guest has no such document\n",
-               "the guest has no such document");
     } else if (fd < 0) {
         refuse_broken(answer, fd);
     } else {
@@ -194,10 +185,7 @@ answer_document(struct answer *answer, const struct http_request *request,
         *answer = ANSWER_NONE;
         answer->document = kind->path;
         domain = open_by_token(answer, tree, path, peer);
-        if (answer->granted && kind->guarded && !request->metadata)
-            refuse(answer, 400, "this needs the header 'Metadata: true'\n",
-                   "the header 'Metadata: true' is missing");
-        else if (answer->granted)
+        if (answer->granted)
             give_document(answer, tree, domain, kind);
         /* If the domain was replaced or removed in the meantime, a missing file means
          * nothing. */

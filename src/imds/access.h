@@ -20,10 +20,8 @@
 /* --- requests --------------------------------------------------------------------- */
 
 struct document_kind {
-    const char *path; /* below UUID/ in the tree */
+    const char *path; /* below UUID/ in the tree; a missing file is served empty */
     const char *type; /* its media type */
-    bool always;      /* a missing file is empty instead of 404 */
-    bool guarded;     /* needs the header 'Metadata: true' */
 };
 
 enum path_kind {
@@ -45,7 +43,6 @@ struct path path_read(const char *text);
 struct http_request {
     const char *method;
     struct path path;
-    bool metadata;  /* has 'Metadata: true' */
     bool body;      /* has a body, or some reader could think so */
     bool malformed; /* some reader could reject a header's name */
 };

@@ -190,7 +190,6 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
-    /* Without what publish() adds. */
     if (note_boot(start, delivery->storage, seed, failure) < 0)
         return -1;
     if (delivery->publish(&what, seed, &left_out, &reason) < 0)

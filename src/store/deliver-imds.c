@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed disk:
- * NoCloud's documents and the guest's identity. If nobody has made the tree for the
- * server, a cold boot is refused: the guest would come up as a new machine.
+ * NoCloud's documents. If nobody has made the tree for the server, a cold boot is
+ * refused: the guest would come up as a new machine.
  *
  * How it works in a running guest: the served documents are replaced in one step. The
  * guest's URL stays, because the token comes from the serial that the domain runs with.
@@ -15,21 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "seed/layout.h"
-#include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/imds-health.h"
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
 #include "wire/url.h"
-
-#define HOST_NAME_SIZE 256
 
 _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
 
@@ -120,22 +113,6 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     return macs;
 }
 
-static void
-add_identity(struct seed *seed, const struct domain *domain,
-             const struct identity *identity)
-{
-    cleanup_json json_t *object = json_object();
-    char host[HOST_NAME_SIZE] = "";
-
-    if (gethostname(host, sizeof(host) - 1) < 0)
-        *host = '\0';
-    json_set(object, "domain", json_outside_string(domain->name));
-    json_set_string(object, "uuid", domain->uuid);
-    json_set(object, "host", json_outside_string(host));
-    json_set_string(object, "instance-id", identity->instance_id);
-    json_append(&seed_add_document(seed, IMDS_IDENTITY)->data, object);
-}
-
 /* --- what is done with it --------------------------------------------------------- */
 
 /* The domain's interfaces and the token decide who may read the documents. */
@@ -146,7 +123,6 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
     const struct domain *domain = start->domain;
     cleanup_close int tree = -1;
     cleanup_interfaces struct interfaces interfaces = {0};
-    cleanup_identity struct identity identity = {0};
     cleanup_free struct imds_mac *macs = NULL;
     struct imds_domain published = {.uuid = domain->uuid,
                                     .token = start->facts->url.token};
@@ -157,10 +133,8 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
     if (check_tree(start->rundir, failure) < 0)
         return -1;
     tree = imds_tree_open(start->rundir, failure);
-    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0 ||
-        layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
+    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
         return -1;
-    add_identity(seed, domain, &identity);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;

@@ -86,7 +86,7 @@ struct delivery {
      * keeps its file. */
     int (*make_report)(const struct delivery_start *start, struct failure **failure);
 
-    /* Publishes the seed in place of the domain's old one; may add documents to the seed.
+    /* Publishes the seed in place of the domain's old one.
      * If something cannot be delivered this way, it is omitted, and `left_out` says
      * why. */
     int (*publish)(const struct delivery_start *start, struct seed *seed,

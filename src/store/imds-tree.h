@@ -11,7 +11,6 @@
  *                        host (enum imds_link)
  *   UUID/meta-data, user-data, vendor-data, network-config
  *                        the documents; a missing one is empty
- *   UUID/identity        JSON: who the guest is
  *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
  *
  * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
@@ -57,7 +56,6 @@ enum imds_link {
 #define IMDS_USER_DATA "user-data"
 #define IMDS_VENDOR_DATA "vendor-data"
 #define IMDS_NETWORK_CONFIG "network-config"
-#define IMDS_IDENTITY "identity"
 
 /* Return: whether the text is a MAC, or a token, as the tree spells it. */
 bool imds_is_mac(const char *text);

@@ -95,17 +95,13 @@ deactivate() {
     [[ $output = "$(sha256sum <"$docs/user-data" | cut -d' ' -f1)" ]]
 }
 
-@test "a missing document is empty if cloud-init would wait for it, otherwise 404" {
+@test "a missing document is empty, because cloud-init would wait for it" {
     imds_start
     for name in vendor-data network-config; do
         fetch "$base/$name"
         expect 200 ''
         [[ $header == *$'\nContent-Length: 0'* ]]
     done
-    rm "$docs/identity"
-    imds_publish
-    fetch "$base/identity" --header 'Metadata: true'
-    expect 404
 }
 
 @test "HEAD has the header of GET and no body" {
@@ -147,20 +143,6 @@ deactivate() {
     [[ $(imds_log) == *'405: neither GET nor HEAD'* ]]
     [[ $(imds_log) == *"200 for meta-data of domain $uuid"* ]]
     run ! grep -F "${token:4:20}" "$log"
-}
-
-@test "the identity document needs the header 'Metadata: true'" {
-    imds_start
-    fetch "$base/identity"
-    expect 400 "this needs the header 'Metadata: true'"
-    fetch "$base/identity" --header 'Metadata: yes'
-    expect 400
-    fetch "$base/identity" --header 'Metadata: trueish'
-    expect 400
-    for value in true 'TRUE  '; do
-        fetch "$base/identity" --header "Metadata: $value"
-        expect 200 "{\"uuid\": \"$uuid\"}"
-    done
 }
 
 @test "/healthz answers everyone" {

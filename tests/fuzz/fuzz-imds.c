@@ -48,8 +48,8 @@ static const struct {
 static void
 publish(int tree, size_t which)
 {
-    static char user_data[] = IMDS_USER_DATA, identity[] = IMDS_IDENTITY;
-    struct document documents[] = {{.path = user_data}, {.path = identity}};
+    static char meta_data[] = IMDS_META_DATA, user_data[] = IMDS_USER_DATA;
+    struct document documents[] = {{.path = meta_data}, {.path = user_data}};
     const struct imds_domain domain = {.uuid = guests[which].uuid,
                                        .token = guests[which].token,
                                        .macs = guests[which].macs,

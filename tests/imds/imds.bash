@@ -25,7 +25,6 @@ imds_setup() {
     mkdir -p "$root$qemu_home" "$docs"
     printf 'instance-id: web1\n' >"$docs/meta-data"
     printf '#cloud-config\npackages: [nginx]\n' >"$docs/user-data"
-    printf '{"uuid": "%s"}\n' "$uuid" >"$docs/identity"
 }
 
 imds_publish() {
