@@ -183,7 +183,6 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         .facts = start->facts,
         .request = request,
     };
-    cleanup_failure struct failure *left_out = NULL;
     cleanup_failure struct failure *reason = NULL;
 
     if (delivery->make_report(&what, failure) < 0 ||
@@ -192,10 +191,8 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         return -1;
     if (note_boot(start, delivery->storage, seed, failure) < 0)
         return -1;
-    if (delivery->publish(&what, seed, &left_out, &reason) < 0)
+    if (delivery->publish(&what, seed, &reason) < 0)
         record_forget_next(start->rundir, what.domain->uuid);
-    if (left_out)
-        lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
     return refuse_or_log(start, delivery->resumed_without, &reason, failure);
 }
 

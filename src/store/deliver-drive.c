@@ -42,7 +42,7 @@ is_wired(const struct wire_facts *facts)
 }
 
 static int
-publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+publish(const struct delivery_start *start, const struct seed *seed,
         struct failure **failure)
 {
     return storage_publish_image(start->root, start->rundir, start->domain->uuid, seed,

@@ -117,7 +117,7 @@ list_macs(const struct interfaces *interfaces, size_t *count)
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
-publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+publish(const struct delivery_start *start, const struct seed *seed,
         struct failure **failure)
 {
     const struct domain *domain = start->domain;

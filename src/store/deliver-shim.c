@@ -41,12 +41,14 @@ make_report(const struct delivery_start *start, struct failure **failure)
 }
 
 static int
-publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+publish(const struct delivery_start *start, const struct seed *seed,
         struct failure **failure)
 {
     const char *uuid = start->domain->uuid;
-    /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
-    const char *word = wire_shim_word(start->domain, start->request, left_out);
+    /* A cold boot is refused earlier if the serial is wrong (wire_domain()); a resumed
+     * guest has found its seed. */
+    cleanup_failure struct failure *ignored = NULL;
+    const char *word = wire_shim_word(start->domain, start->request, &ignored);
 
     if (storage_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
@@ -67,7 +69,6 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_shim = {
     .storage = &storage_image,
     .wiring = "emulator",
-    .incomplete = "resuming without virt-seed's serial",
     .is_for = is_for,
     .is_wired = is_wired,
     .make_report = make_report,

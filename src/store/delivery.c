@@ -78,13 +78,11 @@ replace(const struct delivery *delivery, const struct replacement *replacement,
         .facts = &facts,
         .request = replacement->request,
     };
-    /* The next start logs it. */
-    cleanup_failure struct failure *left_out = NULL;
 
     if (delivery->replace)
         return delivery->replace(replacement, published, failure);
     wire_facts_read(&facts, running);
-    if (delivery->publish(&again, replacement->seed, &left_out, failure) < 0)
+    if (delivery->publish(&again, replacement->seed, failure) < 0)
         return -1;
     *published = storage_inode(delivery->storage, replacement->rundir, running->uuid);
     return 0;

@@ -62,8 +62,7 @@ struct replacement {
 
 struct delivery {
     const struct storage *storage;
-    const char *wiring;     /* what a wired domain has: "disk", "address" */
-    const char *incomplete; /* log text if publish() omits something */
+    const char *wiring; /* what a wired domain has: "disk", "address" */
     /* Log text if publish() fails for a resumed guest, which starts nevertheless; NULL:
      * it does not start. */
     const char *resumed_without;
@@ -86,11 +85,9 @@ struct delivery {
      * keeps its file. */
     int (*make_report)(const struct delivery_start *start, struct failure **failure);
 
-    /* Publishes the seed in place of the domain's old one.
-     * If something cannot be delivered this way, it is omitted, and `left_out` says
-     * why. */
-    int (*publish)(const struct delivery_start *start, struct seed *seed,
-                   struct failure **left_out, struct failure **failure);
+    /* Publishes the seed in place of the domain's old one. */
+    int (*publish)(const struct delivery_start *start, const struct seed *seed,
+                   struct failure **failure);
 
     /* Fails if a running guest's seed cannot be replaced; if it always fails, the next
      * two are not called. */

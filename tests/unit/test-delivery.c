@@ -36,7 +36,7 @@ publish(void **state, struct seed *seed)
     assert_no_failure(failure);
     start.root = unit_directory(state);
     start.rundir = rundir;
-    delivery_drive.publish(&start, seed, NULL, &failure);
+    delivery_drive.publish(&start, seed, &failure);
     assert_no_failure(failure);
 }
 
@@ -134,7 +134,7 @@ start(void **state, int rundir, const char *emulator, const struct delivery *exp
     what.facts = &facts;
     what.request = &unit.request;
     assert_ptr_equal(delivery_for(&unit.request, facts.uses_shim), expected);
-    expected->publish(&what, &seed, &failure, &failure);
+    expected->publish(&what, &seed, &failure);
     assert_no_failure(failure);
 }
 
