@@ -14,27 +14,12 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
-static const char *
-type_name(json_type type)
-{
-    switch (type) {
-    case JSON_OBJECT:
-        return "a mapping";
-    case JSON_ARRAY:
-        return "a list";
-    case JSON_STRING:
-        return "text";
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return "a number";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "true or false";
-    case JSON_NULL:
-        break;
-    }
-    return "nothing";
-}
+static const char *const type_names[] = {
+    [JSON_OBJECT] = "a mapping",    [JSON_ARRAY] = "a list",
+    [JSON_STRING] = "text",         [JSON_INTEGER] = "a number",
+    [JSON_REAL] = "a number",       [JSON_TRUE] = "true or false",
+    [JSON_FALSE] = "true or false", [JSON_NULL] = "nothing",
+};
 
 char *
 manifest_path(const struct manifest *parent, const char *key)
@@ -64,10 +49,10 @@ check_type(const struct manifest *manifest, json_type type, struct failure **fai
     if (found == type)
         return 0;
     failure_set(failure, FAILURE_REQUEST, "%s is %s, expected %s", manifest->path,
-                type_name(found), type_name(type));
+                type_names[found], type_names[type]);
     if (type == JSON_STRING && found != JSON_OBJECT && found != JSON_ARRAY)
         return failure_hint(failure, "put it in quotes");
-    return failure_hint(failure, "write %s", type_name(type));
+    return failure_hint(failure, "write %s", type_names[type]);
 }
 
 int
