@@ -44,7 +44,6 @@
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
     X(LINK_DOWN, "link-down")                                                            \
-    X(OTHER_USER, "other-user")                                                          \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \

@@ -3,14 +3,11 @@
  * arrives too late. */
 #include "config.h"
 
-#include <pwd.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "store/libvirt-host.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 
@@ -22,56 +19,21 @@ is_type(const struct interface *interface, const char *type)
 
 /* Return: whether the guest cannot reach its own host through the interface. */
 static bool
-leads_past(const struct check *check, const struct interface *interface)
+leads_past(const struct interface *interface)
 {
     return !is_type(interface, "network") && !is_type(interface, "bridge") &&
            !is_type(interface, "user") && !is_type(interface, "ethernet");
 }
 
 static bool
-is_down(const struct check *check, const struct interface *interface)
+is_down(const struct interface *interface)
 {
     return xml_attribute_is(xml_child(interface->node, "link"), "state", "down");
 }
 
-/*
- * The server accepts a connection from this host only if its socket belongs to QEMU's user
- * (imds/peer.h). A static DAC label, "USER:GROUP", can name another user. In the XML of a
- * running domain, libvirt's own choice is a dynamic label.
- */
-static bool
-is_of_other_user(const struct check *check, const struct interface *interface)
-{
-    const xmlNode *label = NULL;
-    cleanup_free char *user = NULL;
-    const struct passwd *entry;
-    struct qemu_user qemu;
-    unsigned long number;
-    char *end;
-
-    xml_foreach(node, check->domain->root, "seclabel") {
-        if (!label && xml_attribute_is(node, "model", "dac") &&
-            xml_attribute_is(node, "type", "static"))
-            label = xml_child(node, "label");
-    }
-    if (!label || !is_type(interface, "user"))
-        return false;
-    user = xml_text(label);
-    user[strcspn(user, ":")] = '\0';
-    qemu = qemu_user_find(check->root);
-    if (!qemu.known)
-        return true;
-    /* libvirt looks for a name first, unless there is a leading "+" (virGetUserID). */
-    entry = *user == '+' ? NULL : getpwnam(user);
-    if (entry)
-        return entry->pw_uid != qemu.uid;
-    number = strtoul(user, &end, 10);
-    return end == user || *end || number != qemu.uid;
-}
-
 /* Why a guest gets no seed through an interface: the first that applies. */
 static const struct obstacle {
-    bool (*applies)(const struct check *check, const struct interface *interface);
+    bool (*applies)(const struct interface *interface);
     enum warning id;
     const char *message;
     const char *hint;
@@ -84,10 +46,6 @@ static const struct obstacle {
      "no interface lets the guest fetch its seed: <link state='down'/> turns the interface "
      "off",
      "remove <link state='down'/>" OR_DISK},
-    {is_of_other_user, WARNING_OTHER_USER,
-     "no interface lets the guest fetch its seed: <seclabel model='dac'> runs QEMU as "
-     "another user, whose user networking the server does not trust",
-     "remove the <seclabel>, or add an interface of type 'network' or 'bridge'" OR_DISK},
 };
 
 static void
@@ -102,8 +60,7 @@ check_way(const struct check *check)
     for (size_t i = 0; i < interfaces.count; i++) {
         size_t o = 0;
 
-        while (o < ARRAY_SIZE(obstacles) &&
-               !obstacles[o].applies(check, &interfaces.items[i]))
+        while (o < ARRAY_SIZE(obstacles) && !obstacles[o].applies(&interfaces.items[i]))
             o++;
         if (o == ARRAY_SIZE(obstacles))
             return;

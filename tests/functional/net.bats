@@ -456,31 +456,6 @@ END
     refuses_start elsewhere.xml "nothing is listening at [2001:db8::1]:${imds_address#*:}"
 }
 
-# label_xml LABEL [ATTRIBUTES]: the domain, whose QEMU has the label.
-label_xml() {
-    sed "s|</domain>|<seclabel model='dac' ${2-type='static'}><label>$1</label></seclabel>&|" wired.xml
-}
-
-@test "check warns of a label with another user for QEMU, but not of QEMU's own" {
-    local home=$root$qemu_home
-
-    mkdir -p "$home"
-    for label in "+$EUID:+0" "0$EUID:+0" "$(id -un):root"; do
-        label_xml "$label" >own.xml
-        run -0 virt-seed --root="$root" check --no-schema own.xml
-        assert_said 'no problems found'
-    done
-    # In the XML of a domain that runs, it says what libvirt chose.
-    label_xml +12345:+0 "type='dynamic'" >running.xml
-    run -0 virt-seed --root="$root" check --no-schema running.xml
-    assert_said 'no problems found'
-    for label in +12345:+0 12345:+0 nobody-of-this-name:root "+1$EUID:+0"; do
-        label_xml "$label" >other.xml
-        run -0 virt-seed --root="$root" check --no-schema other.xml
-        assert_said '[other-user]'
-    done
-}
-
 # clone_xml: prints a wired domain that has another's URL, and nothing else of another's.
 clone_xml() {
     net_xml | sed "s|<ci:cloud-init |&report='no' |" | virt-seed --quiet --root="$root" wire - |
