@@ -15,10 +15,10 @@
 /* --- what virt-seed keeps of a domain: its UUID, and then ... ---------------------- */
 
 /* In the run-time directory, until the domain is released. */
-#define SEED_SUFFIX ".iso"         /* the seed */
-#define SEED_OLD_SUFFIX ".iso.old" /* the previous one, while a medium is replaced */
-#define RESUMED_SUFFIX ".resumed"  /* the running guest was resumed */
-#define NEXT_BOOT_SUFFIX ".boot"   /* of the record, until the guest has started */
+#define SEED_SUFFIX ".iso"           /* the seed */
+#define SEED_MADE_SUFFIX ".iso.made" /* the same, until the guest has started */
+#define SEED_OLD_SUFFIX ".iso.old"   /* the previous one, while a medium is replaced */
+#define RESUMED_SUFFIX ".resumed"    /* the running guest was resumed */
 
 /* Also there: the shim order, which tells the shim what to add. Its first line is the
  * word for the SMBIOS serial, or empty. */
@@ -40,6 +40,14 @@
 /* In VIRT_SEED_STATEDIR, from one start to the next, next to the public key and a
  * directory of secrets (store/host-key.h). */
 #define RECORD_SUFFIX ".json"
+/* And, until the guest has started, the record of that start. */
+#define NEXT_RECORD_SUFFIX ".next"
+/* The host key's files, there and in the guest's /etc/ssh. */
+#define HOST_KEY_NAME "ssh_host_ed25519_key"
+#define HOST_KEY_PUBLIC_NAME HOST_KEY_NAME ".pub"
+/* Attributes of the request, and the files with the hashes. */
+#define PASSWORD_NAME "password"
+#define ROOT_PASSWORD_NAME "root-password"
 /* Also there: an empty file, whose time says when gc first missed the domain. */
 #define GONE_SUFFIX ".gone"
 
@@ -50,6 +58,20 @@
 /* Follows a name until the file is complete; eight hexadecimal digits come after it
  * (base/fs.h). */
 #define TEMPORARY_SUFFIX ".new."
+
+/* Return: the path that a domain's XML has for its seed, and for its report; owned by the
+ * caller (free). */
+static inline char *
+seed_path(const char *uuid)
+{
+    return xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
+}
+
+static inline char *
+report_path(const char *uuid)
+{
+    return xasprintf("%s/%s" REPORT_SUFFIX, VIRT_SEED_REPORTDIR, uuid);
+}
 
 /*
  * The second name of the seed in the run-time directory, and of the report in its own.

@@ -10,7 +10,6 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/delivery.h"
-#include "store/forbidden-paths.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -159,7 +158,8 @@ check_delivery(const struct check *check)
     failure_at_line(&failure, request->line);
     if (request->cache)
         consequence = "unless it has cached its seed (cache=\"keep\")";
-    if (delivery_can_lack_server(request, check->config, failure))
+    if (failure->code != FAILURE_IMDS_USER &&
+        delivery_may_lack_server(request, check->config))
         check_warn(check, WARNING_NOBODY_LISTENS, request->line, failure->hint, "%s, %s",
                    failure->message, consequence);
     else
@@ -213,7 +213,6 @@ check_domain(struct findings *findings, struct domain *domain,
     };
     const struct pipeline pipeline = {
         .policy = PIPELINE_COLLECT,
-        .root = options->root,
         .config = &config,
         .found = found,
         .data = findings,
@@ -222,11 +221,11 @@ check_domain(struct findings *findings, struct domain *domain,
 
     wire_facts_read(&facts, domain);
     check_emulator(&check);
-    forbidden_paths_check(options->root, domain, &failure);
+    domain_check_paths(domain, options->root, &failure);
     findings_take(findings, &failure);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
-    if (pipeline_read(&pipeline, domain, &request, &failure) < 0) {
+    if (pipeline_read(&pipeline, options->root, domain, &request, &failure) < 0) {
         findings_take(findings, &failure);
         return;
     }

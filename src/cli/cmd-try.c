@@ -39,7 +39,6 @@
 #include "cli/waiting.h"
 #include "domain/xml.h"
 #include "image/image.h"
-#include "store/forbidden-paths.h"
 #include "wire/wire.h"
 
 /* How often something is looked at for which there is no event. */
@@ -243,7 +242,7 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     if (domain_uses_shim(domain))
         xml_remove(xml_child(devices, "emulator"));
     /* Of the definition, since the hook sees only the overlays. */
-    if (forbidden_paths_check(trial->context->root, domain, failure) < 0)
+    if (domain_check_paths(domain, trial->context->root, failure) < 0)
         return -1;
     label_read_disks(domain);
     if (wire_domain(domain, &request, &options, &wiring, failure) < 0)

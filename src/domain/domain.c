@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/names.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
+#include "host/forbidden-paths.h"
 
 /* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. */
 static int
@@ -207,6 +209,14 @@ domain_remove_disk(struct domain *domain, size_t index)
             (domain->disk_count - index) * sizeof(*domain->disks));
 }
 
+int
+domain_check_paths(const struct domain *domain, int root, struct failure **failure)
+{
+    cleanup_buffer struct buffer xml = xml_format_as_libvirt(domain->root);
+
+    return forbidden_paths_check(root, &xml, domain->uuid, failure);
+}
+
 void
 domain_clear(struct domain *domain)
 {
@@ -219,13 +229,7 @@ domain_clear(struct domain *domain)
     *domain = (struct domain){0};
 }
 
-/* --- the path of the seed ------------------------------------------------------------ */
-
-char *
-seed_path(const char *uuid)
-{
-    return xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
-}
+/* --- the seed's disk ------------------------------------------------------------------ */
 
 bool
 seed_path_is(const char *path)
@@ -233,6 +237,16 @@ seed_path_is(const char *path)
     size_t length = strlen(VIRT_SEED_RUNDIR);
 
     return path && strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
+}
+
+bool
+disk_may_have_label(const struct disk *disk)
+{
+    if (!disk->source || disk->label || seed_path_is(disk->source))
+        return false;
+    if (disk->source[0] != '/' || strlen(disk->source) >= PATH_MAX)
+        return false;
+    return !disk->format || strcmp(disk->format, "raw") == 0;
 }
 
 const struct disk *

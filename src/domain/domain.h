@@ -68,6 +68,9 @@ int domain_require_uuid(const struct domain *domain, struct failure **failure);
 bool domain_is_os(const struct domain *domain, const char *text);
 bool domain_is_windows(const struct domain *domain);
 
+/* The rules of host/forbidden-paths.h for a domain whose XML may not be libvirt's. */
+int domain_check_paths(const struct domain *domain, int root, struct failure **failure);
+
 /* Return: the <emulator>'s file name without its directory, owned by the caller (free);
  * "" if the XML has none. */
 char *domain_emulator(const struct domain *domain);
@@ -88,17 +91,18 @@ xmlNode *domain_find_serial(const struct domain *domain);
 /* Removes the disk from the document and the domain; the disks after it move up. */
 void domain_remove_disk(struct domain *domain, size_t index);
 
-/* --- the path of the seed ------------------------------------------------------------ */
+/* --- the seed's disk ------------------------------------------------------------------ */
 
 /* The alias of the seed's disk. libvirt keeps an alias only if it begins with "ua-". */
 #define SEED_DISK_ALIAS "ua-virt-seed"
 
-/* Return: the path that the domain's XML has for its seed, owned by the caller (free). */
-char *seed_path(const char *uuid);
-
 /* Return: whether the path leads, by its spelling, into the run-time directory, where there
  * are only seeds and what belongs to them, of this or any other domain; false for NULL. */
 bool seed_path_is(const char *path);
+
+/* Return: whether the disk's volume may have a label that has not been read, and is not
+ * virt-seed's. */
+bool disk_may_have_label(const struct disk *disk);
 
 /* Return: the domain's first disk with such a path, or NULL. */
 const struct disk *seed_path_find_disk(const struct domain *domain);

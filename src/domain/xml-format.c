@@ -3,6 +3,9 @@
  * How it works: libvirt writes a domain's elements itself, and has libxml2 write those in
  * <metadata>. The two forms differ in quotes, in what they escape, and in the order of
  * attributes and namespaces. White space between elements is written as it was read.
+ *
+ * What libvirt makes of the same document has neither comments, CDATA sections, processing
+ * instructions nor references to characters outside <metadata> (virBufferEscapeString).
  */
 #include "config.h"
 
@@ -16,10 +19,18 @@ struct form {
     char quote;
     const char *text;  /* what is escaped in text */
     const char *value; /* and in the value of an attribute */
+    /* Of what libvirt itself would write, in which only elements and text are left; NULL:
+     * the document stays the same. */
+    struct lines *lines;
 };
 
-static const struct form libvirt_form = {'\'', "<>&\"'\r", "<>&\"'\t\n\r"};
-static const struct form metadata_form = {'"', "<>&\r", "<>&\"\t\n\r"};
+struct lines {
+    int number;     /* of the last line */
+    size_t counted; /* bytes of the result */
+};
+
+static const struct form libvirt_form = {'\'', "<>&\"'\r", "<>&\"'\t\n\r", NULL};
+static const struct form metadata_form = {'"', "<>&\r", "<>&\"\t\n\r", NULL};
 
 static void
 write_escaped(struct buffer *result, const char *content, const char *special)
@@ -93,12 +104,26 @@ write_attributes(struct buffer *result, const xmlNode *node, const struct form *
 static void write_node(struct buffer *result, const xmlNode *node,
                        const struct form *form);
 
+/* Adds the line ends that were in tags and comments before the element. */
+static void
+keep_line(struct buffer *result, const xmlNode *node, struct lines *lines)
+{
+    for (; lines->counted < result->size; lines->counted++)
+        lines->number += result->data[lines->counted] == '\n';
+    for (; lines->number < xml_line(node); lines->number++) {
+        buffer_append(result, "\n", 1);
+        lines->counted++;
+    }
+}
+
 static void
 write_element(struct buffer *result, const xmlNode *node, const struct form *form)
 {
     const bool is_metadata = node->parent == xmlDocGetRootElement(node->doc) &&
                              xmlStrEqual(node->name, BAD_CAST "metadata");
 
+    if (form->lines)
+        keep_line(result, node, form->lines);
     if (is_metadata)
         form = &metadata_form;
     buffer_append_string(result, "<");
@@ -106,7 +131,7 @@ write_element(struct buffer *result, const xmlNode *node, const struct form *for
     if (form == &metadata_form)
         write_namespaces(result, node, form);
     write_attributes(result, node, form);
-    if (form == &libvirt_form)
+    if (form != &metadata_form)
         write_namespaces(result, node, form);
     if (!node->children) {
         buffer_append_string(result, "/>");
@@ -135,13 +160,34 @@ write_cdata(struct buffer *result, const char *content)
     buffer_printf(result, "%s]]>", content);
 }
 
+/* Return: whether it is a text beside elements, which libvirt does not read. */
+static bool
+is_lost(const xmlNode *text)
+{
+    return xml_first_element(text->parent) && !xmlIsBlankNode(text);
+}
+
+/* Writes what libvirt reads of a node outside <metadata>. */
+static void
+write_node_as_libvirt(struct buffer *result, const xmlNode *node, const struct form *form)
+{
+    if (node->type == XML_ELEMENT_NODE)
+        write_element(result, node, form);
+    if (node->type != XML_TEXT_NODE && node->type != XML_CDATA_SECTION_NODE)
+        return;
+    if (node->content && !is_lost(node))
+        write_escaped(result, (const char *)node->content, form->text);
+}
+
 /* A document that xml_parse() accepts has no nodes of other types. */
 static void
 write_node(struct buffer *result, const xmlNode *node, const struct form *form)
 {
     const char *content = node->content ? (const char *)node->content : "";
 
-    if (node->type == XML_ELEMENT_NODE)
+    if (form->lines)
+        write_node_as_libvirt(result, node, form);
+    else if (node->type == XML_ELEMENT_NODE)
         write_element(result, node, form);
     else if (node->type == XML_TEXT_NODE)
         write_escaped(result, content, form->text);
@@ -167,4 +213,15 @@ xml_format(const xmlDoc *doc)
             buffer_append_string(&result, "\n");
     }
     return result.data;
+}
+
+struct buffer
+xml_format_as_libvirt(const xmlNode *root)
+{
+    struct lines lines = {.number = 1};
+    const struct form form = {'\'', "<>&\"'", "<>&\"'", &lines};
+    struct buffer result = {0};
+
+    write_node(&result, root, &form);
+    return result;
 }

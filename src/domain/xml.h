@@ -12,6 +12,7 @@
 
 #include <libxml/tree.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 
 /*
@@ -35,6 +36,14 @@ size_t xml_first_domain(const char *text);
  * anything else keeps its meaning, comments, and the white space between elements.
  */
 char *xml_format(const xmlDoc *doc);
+
+/*
+ * Return: the domain's element in libvirt's form, with what libvirt reads of it: outside
+ * <metadata> no comments, CDATA sections, processing instructions, and texts beside
+ * elements. Elements are in the same lines as in the document that was read. Owned by the
+ * caller (cleanup_buffer).
+ */
+struct buffer xml_format_as_libvirt(const xmlNode *root);
 
 /* Return: the node, without a declaration, as UTF-8 text, owned by the caller (free).
  * `indent` is for a tree that has no white space of its own. */

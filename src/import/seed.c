@@ -17,10 +17,10 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
 #include "seed/yaml.h"
-#include "store/forbidden-paths.h"
 #include "wire/wire.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */

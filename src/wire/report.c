@@ -12,12 +12,6 @@
 #define CHANNEL_ALIAS "ua-virt-seed-report"
 #define CONTROLLER_ALIAS "ua-virt-seed-serial"
 
-char *
-wire_report_path(const char *uuid)
-{
-    return xasprintf("%s/%s" REPORT_SUFFIX, VIRT_SEED_REPORTDIR, uuid);
-}
-
 /* --- paths in our directory --------------------------------------------------------- */
 
 /* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory,
@@ -83,7 +77,7 @@ find_foreign_report(const struct domain *domain, const char *own)
 int
 wire_report_check(const struct domain *domain, struct failure **failure)
 {
-    cleanup_free char *own = wire_report_path(domain->uuid);
+    cleanup_free char *own = report_path(domain->uuid);
     const xmlNode *device = find_foreign_report(domain, own);
 
     if (!device)
@@ -132,7 +126,7 @@ find_ours(const struct domain *domain, bool *user_port)
 void
 wire_report_read(struct wire_facts *facts, const struct domain *domain)
 {
-    cleanup_free char *own = wire_report_path(domain->uuid);
+    cleanup_free char *own = report_path(domain->uuid);
     const xmlNode *ours = find_ours(domain, &facts->user_port);
     const xmlNode *source = xml_child(ours, "source");
 
@@ -205,7 +199,7 @@ remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring
 void
 wire_report(struct domain *domain, const struct request *request, struct wiring *wiring)
 {
-    cleanup_free char *own = wire_report_path(domain->uuid);
+    cleanup_free char *own = report_path(domain->uuid);
     bool user_port;
     xmlNode *ours = find_ours(domain, &user_port);
     xmlNode *source;

@@ -119,9 +119,6 @@ void wire_facts_clear(struct wire_facts *facts);
  * file on the host ("Consoles, serial, parallel & channel devices" in libvirt's
  * documentation). A guest boots with its seed without it, too. */
 
-/* Return: the path of the domain's report, owned by the caller (free). */
-char *wire_report_path(const char *uuid);
-
 /*
  * Fails if a device names a file in the reports' directory that the domain may not use
  * (`report_of_another`), and names it. A domain may use only its own report, and only for

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths that a definition may not contain: store/forbidden-paths.h. */
+/* Paths that a definition may not contain: host/forbidden-paths.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "store/forbidden-paths.h"
+#include "host/forbidden-paths.h"
 #include "unit.h"
 
 #define SEED VIRT_SEED_RUNDIR "/" UNIT_UUID SEED_SUFFIX
@@ -42,15 +43,15 @@ make_host(void **state)
 static int
 check(int root, const char *content, const char *path, struct failure **failure)
 {
-    cleanup_unit_domain struct unit_domain unit = {0};
     const char *hole = strstr(content, "%s");
-    cleanup_free char *xml = xasprintf(
+    cleanup_buffer struct buffer xml = {0};
+
+    buffer_printf(
+        &xml,
         "<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>"
         "<name>web1</name><uuid>" UNIT_UUID "</uuid>%.*s%s%s</domain>",
         (int)(hole - content), content, path, hole + strlen("%s"));
-
-    unit_domain_read(&unit, xml);
-    return forbidden_paths_check(root, &unit.domain, failure);
+    return forbidden_paths_check(root, &xml, UNIT_UUID, failure);
 }
 
 static void
@@ -219,8 +220,9 @@ refuses_paths_that_take_too_long(void **state)
 
         unit_make_link(root, link, next);
     }
+    unit_make_directory(root, "l38", 0755);
     for (int i = 0; i < 150; i++)
-        buffer_printf(&xml, "<entry>/l0%s</entry>", missing);
+        buffer_printf(&xml, "<entry>/l0/%d%s</entry>", i, missing);
     start = clock();
     check(root, "<sysinfo type='smbios'><oemStrings>%s</oemStrings></sysinfo>", xml.data,
           &failure);
@@ -228,6 +230,30 @@ refuses_paths_that_take_too_long(void **state)
     assert_non_null(failure);
     assert_non_null(strstr(failure->message, "takes too long"));
     assert_failure(&failure, FAILURE_FORBIDDEN_PATH);
+}
+
+/* They fill the limit of a domain's XML. */
+static void
+looks_up_a_path_once(void **state)
+{
+    static const char *const pieces[] = {"<x a='/a'/>", "<x>/tmp/a</x>"};
+    int root = make_host(state);
+
+    unit_make_directory(root, "tmp", 0755);
+    for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
+        cleanup_buffer struct buffer xml = {0};
+        struct failure *failure = NULL;
+        const clock_t start = clock();
+
+        buffer_reserve(&xml, LIMIT_DOMAIN_XML);
+        buffer_append_string(&xml, "<domain>");
+        while (xml.size < LIMIT_DOMAIN_XML - 100)
+            buffer_append_string(&xml, pieces[i]);
+        buffer_append_string(&xml, "</domain>");
+        forbidden_paths_check(root, &xml, UNIT_UUID, &failure);
+        assert_no_failure(failure);
+        assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+    }
 }
 
 /* The kernel opens a path of 4095 bytes, and follows a link in it however long that is. */
@@ -408,6 +434,7 @@ main(void)
         cmocka_unit_test(forbids_links_of_proc),
         unit_test_in_directory(forbids_a_path_that_leaves_what_does_not_exist),
         unit_test_in_directory(refuses_paths_that_take_too_long),
+        unit_test_in_directory(looks_up_a_path_once),
         unit_test_in_directory(forbids_the_longest_paths),
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),

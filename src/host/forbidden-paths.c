@@ -7,7 +7,8 @@
  * with ours by device and inode. Values that are not paths lead nowhere.
  *
  * A short value can cost the kernel a long way through links, so what is limited is the
- * processor time. It includes the kernel's.
+ * processor time. It includes the kernel's. The same path many times is looked up once,
+ * and a path whose beginning is missing is not looked up piece by piece.
  */
 #include "config.h"
 
@@ -27,9 +28,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "domain/xml.h"
-#include "store/forbidden-paths.h"
-#include "wire/wire.h"
+#include "host/domain-text.h"
+#include "host/forbidden-paths.h"
 
 /* All of them have the same name. */
 static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
@@ -44,6 +44,8 @@ struct scan {
     struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
     char *seed, *report, *rehearsal;          /* the domain's own */
     clock_t end;                              /* of clock(3) */
+    char harmless[PATH_MAX];                  /* the last path that leads elsewhere */
+    struct domain_text text;
 };
 
 /* --- where a path leads ------------------------------------------------------------- */
@@ -86,6 +88,17 @@ is_missing(int error)
            error == -EACCES;
 }
 
+/* Return: whether the first component does not exist, as of most values that are not
+ * paths. Then nothing of the path does. */
+static bool
+lacks_beginning(const struct scan *scan, const char *path)
+{
+    cleanup_free char *beginning = xstrndup(path, strcspn(path, "/"));
+    cleanup_close int fd = fs_open_in_root(scan->root, beginning);
+
+    return fd == -ENOENT;
+}
+
 /*
  * Cuts the path to as much of it as exists, and sets our directory that this leads into.
  * Return: 0 or -errno; -ELOOP if there is a link of /proc on the way, such as
@@ -102,11 +115,16 @@ follow(const struct scan *scan, char *path, const char **directory)
     for (;;) {
         if (clock() > scan->end)
             return -ETIME;
+        /* The root itself is not ours. */
+        if (!*path)
+            return 0;
         /* QEMU and virtlogd run in "/". */
-        fd = fs_open_in_root(scan->root, *path ? path : "/");
-        if (!is_missing(fd) || !*path)
+        fd = fs_open_in_root(scan->root, path);
+        if (!is_missing(fd))
             break;
         last = strrchr(path, '/');
+        if (strlen(path) == length && lacks_beginning(scan, path))
+            last = NULL;
         *(last ? last : path) = '\0';
     }
     if (fd < 0)
@@ -164,39 +182,39 @@ is_rehearsal_starting(const struct scan *scan)
 }
 
 static bool
-is_own(const struct scan *scan, const xmlNode *node, const char *value)
+is_own(const struct scan *scan, const struct domain_value *value)
 {
-    const char *device = (const char *)node->parent->name;
     const size_t length = strlen(scan->rehearsal);
-    const char *file = strncmp(value, scan->rehearsal, length) == 0 ? value + length : "";
+    const char *file = "";
 
+    if (strncmp(value->text, scan->rehearsal, length) == 0)
+        file = value->text + length;
     /* A file of the directory that `virt-seed try` has made for this rehearsal. */
     if (*file && *file != '.' && !strchr(file, '/'))
         return is_rehearsal_starting(scan);
-    if (strcmp((const char *)node->name, "source") != 0)
+    if (!text_part_is(value->element, "source"))
         return false;
-    if (strcmp(device, "disk") == 0)
-        return strcmp(value, scan->seed) == 0;
-    return strcmp(device, "channel") == 0 && strcmp(value, scan->report) == 0;
+    if (text_part_is(value->parent, "disk"))
+        return strcmp(value->text, scan->seed) == 0;
+    return text_part_is(value->parent, "channel") &&
+           strcmp(value->text, scan->report) == 0;
 }
 
 /* Fails because of what find_directory() has found. Does not quote arguments for QEMU
  * itself, which may be secrets. */
 static int
-refuse(const xmlNode *node, const char *path, int error, const char *directory,
-       struct failure **failure)
+refuse(const struct scan *scan, const struct domain_value *value, const char *path,
+       int error, const char *directory, struct failure **failure)
 {
-    const xmlNode *device = node;
+    /* As people know it: the device. */
+    const struct text_part named = value->has_prefix ? value->element : value->device;
+    cleanup_free char *name = xstrndup(named.start, named.length);
     cleanup_free char *what = NULL;
 
-    /* As people know it: the device, or the child of <domain>. */
-    while (!node->ns && device->parent->parent->type == XML_ELEMENT_NODE &&
-           strcmp((const char *)device->parent->name, "devices") != 0)
-        device = device->parent;
-    if (node->ns)
-        what = xasprintf("<qemu:%s> names a path", (const char *)device->name);
+    if (value->has_prefix)
+        what = xasprintf("<%s> names a path", name);
     else
-        what = xasprintf("<%s> names '%.512s'", (const char *)device->name, path);
+        what = xasprintf("<%s> names '%.512s'", name, path);
 
     if (error == -ETIME)
         return failure_set(
@@ -212,7 +230,7 @@ refuse(const xmlNode *node, const char *path, int error, const char *directory,
             "edit",
             what);
     return failure_set_at(
-        failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
+        failure, FAILURE_FORBIDDEN_PATH, domain_text_line(&scan->text, named),
         "%s, which leads into %s, where a domain may use only its own seed, as a disk, and "
         "its own report, for a channel\n"
         "use another file, or remove the device: virsh edit",
@@ -220,7 +238,7 @@ refuse(const xmlNode *node, const char *path, int error, const char *directory,
 }
 
 static int
-check_path(const struct scan *scan, const xmlNode *node, const char *path,
+check_path(struct scan *scan, const struct domain_value *value, const char *path,
            struct failure **failure)
 {
     const char *directory = NULL;
@@ -229,72 +247,57 @@ check_path(const struct scan *scan, const xmlNode *node, const char *path,
     /* Nobody can open a longer path. */
     if (!strchr(path, '/') || strlen(path) >= PATH_MAX)
         return 0;
+    if (strcmp(path, scan->harmless) == 0)
+        return 0;
     error = find_directory(scan, path, &directory);
-    return error < 0 || directory ? refuse(node, path, error, directory, failure) : 0;
+    if (error < 0 || directory)
+        return refuse(scan, value, path, error, directory, failure);
+    memcpy(scan->harmless, path, strlen(path) + 1);
+    return 0;
 }
 
 /* Checks the value, and its parts: QEMU takes an initrd and an ACPI table as several files,
  * and libvirt does not quote everything for other programs. */
 static int
-check_value(const struct scan *scan, const xmlNode *node, const char *value,
-            struct failure **failure)
+check_value(struct scan *scan, const struct domain_value *value, struct failure **failure)
 {
     static const char separators[] = ",:= \"'";
+    const char *text = value->text;
     cleanup_free char *parts = NULL;
     char *rest = NULL;
 
-    if (!strchr(value, '/') || is_own(scan, node, value))
+    if (!strchr(text, '/') || is_own(scan, value))
         return 0;
     /* Several programs read these, each with its own quotes. */
-    if ((node->ns || strncmp(value, "json:", 5) == 0) && has_name(value))
-        return refuse(node, value, 0, OURS, failure);
-    if (check_path(scan, node, value, failure) < 0)
+    if ((value->has_prefix || strncmp(text, "json:", 5) == 0) && has_name(text))
+        return refuse(scan, value, text, 0, OURS, failure);
+    if (check_path(scan, value, text, failure) < 0)
         return -1;
     /* The kernel's command line is for the guest alone. */
-    if (!strpbrk(value, separators) || strcmp((const char *)node->name, "cmdline") == 0)
+    if (!strpbrk(text, separators) || text_part_is(value->element, "cmdline"))
         return 0;
-    parts = xstrdup(value);
+    parts = xstrdup(text);
     for (char *part = strtok_r(parts, separators, &rest); part;
          part = strtok_r(NULL, separators, &rest)) {
-        if (check_path(scan, node, part, failure) < 0)
+        if (check_path(scan, value, part, failure) < 0)
             return -1;
     }
     return 0;
 }
 
-/* Checks the text of an attribute of the element, or its own. */
 static int
-check_text(const struct scan *scan, const xmlNode *node, const xmlNode *text,
-           struct failure **failure)
+check_values(struct scan *scan, const struct buffer *xml, struct failure **failure)
 {
-    const char *value = xml_single_text(text);
-    cleanup_free char *copy = value || !text->children ? NULL : xml_text(text);
+    struct domain_value value;
+    int result;
 
-    value = value ? value : copy;
-    return value ? check_value(scan, node, value, failure) : 0;
-}
-
-static int
-check_element(const struct scan *scan, const xmlNode *node, struct failure **failure)
-{
-    for (const xmlAttr *attribute = node->properties; attribute;
-         attribute = attribute->next) {
-        if (check_text(scan, node, (const xmlNode *)attribute, failure) < 0)
+    if (domain_text_begin(&scan->text, xml, failure) < 0)
+        return -1;
+    while ((result = domain_text_next(&scan->text, &value, failure)) > 0) {
+        if (check_value(scan, &value, failure) < 0)
             return -1;
     }
-    return xml_first_element(node) ? 0 : check_text(scan, node, node, failure);
-}
-
-/* Return: whether it is a text for people, or for other programs. */
-static bool
-is_text(const xmlNode *child)
-{
-    const char *name = (const char *)child->name;
-
-    if (child->ns)
-        return false;
-    return strcmp(name, "metadata") == 0 || strcmp(name, "title") == 0 ||
-           strcmp(name, "description") == 0;
+    return result;
 }
 
 static void
@@ -317,11 +320,12 @@ forbidden_paths_have(int root, int fd)
 }
 
 int
-forbidden_paths_check(int root, const struct domain *domain, struct failure **failure)
+forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
+                      struct failure **failure)
 {
-    cleanup_free char *seed = seed_path(domain->uuid);
-    cleanup_free char *report = wire_report_path(domain->uuid);
-    cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, domain->uuid);
+    cleanup_free char *seed = seed_path(uuid);
+    cleanup_free char *report = report_path(uuid);
+    cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, uuid);
     struct scan scan = {
         .root = root,
         .seed = seed,
@@ -329,14 +333,10 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
         .rehearsal = rehearsal,
         .end = clock() + LIMIT_PATHS_MILLISECONDS * (CLOCKS_PER_SEC / 1000),
     };
+    int result;
 
     stat_own(&scan);
-    xml_foreach_element(child, domain->root) {
-        for (const xmlNode *node = is_text(child) ? NULL : child; node;
-             node = xml_next_below(node, child)) {
-            if (check_element(&scan, node, failure) < 0)
-                return -1;
-        }
-    }
-    return 0;
+    result = check_values(&scan, xml, failure);
+    domain_text_clear(&scan.text);
+    return result;
 }
