@@ -3,11 +3,13 @@
 
 noinst_LIBRARIES += \
 	libbase.a \
+	libhost.a \
 	libdomain.a \
 	libwire.a \
 	libseed.a \
 	libimage.a \
 	libstore.a \
+	libmaker.a \
 	libcheck.a \
 	libimport.a \
 	$(NULL)
@@ -32,6 +34,18 @@ libbase_a_SOURCES = \
 	%D%/base/service.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
+	$(NULL)
+
+# What the hook does as root: libc alone.
+libhost_a_SOURCES = \
+	%D%/host/domain-text.c \
+	%D%/host/domain-text.h \
+	%D%/host/forbidden-paths.c \
+	%D%/host/forbidden-paths.h \
+	%D%/host/message.c \
+	%D%/host/message.h \
+	%D%/host/need.c \
+	%D%/host/need.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \
@@ -130,6 +144,8 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
+	%D%/store/answer.c \
+	%D%/store/answer.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/consumption.c \
@@ -139,8 +155,6 @@ libstore_a_SOURCES = \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
-	%D%/store/forbidden-paths.c \
-	%D%/store/forbidden-paths.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
@@ -162,16 +176,34 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
+	%D%/store/publication.c \
+	%D%/store/publication.h \
 	%D%/store/pipeline.c \
 	%D%/store/pipeline.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/user.c \
+	%D%/store/user.h \
 	%D%/store/storage.c \
 	%D%/store/storage.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
+
+libmaker_a_SOURCES = \
+	%D%/maker/exchange.c \
+	%D%/maker/exchange.h \
+	%D%/maker/prepare.c \
+	%D%/maker/prepare.h \
+	%D%/maker/result.c \
+	%D%/maker/result.h \
+	%D%/maker/sandbox.c \
+	%D%/maker/sandbox.h \
+	%D%/maker/verdict.c \
+	%D%/maker/verdict.h \
+	$(NULL)
+libmaker_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 
 libcheck_a_SOURCES = \
 	%D%/check/check.c \
@@ -203,7 +235,8 @@ libimport_a_SOURCES = \
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
-SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libbase.a
+SEED_ARCHIVES = libmaker.a libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libhost.a \
+	libbase.a
 SEED_LIBS = \
 	$(LIBXML2_LIBS) \
 	$(LIBISOFS_LIBS) \
@@ -228,6 +261,8 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
+	%D%/lifecycle/maker.c \
+	%D%/lifecycle/maker.h \
 	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
@@ -243,7 +278,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/main.c \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu
@@ -282,7 +317,7 @@ libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_
 
 virt_seed_imds_SOURCES = %D%/imds/main.c
 virt_seed_imds_CFLAGS = $(libimds_a_CFLAGS)
-IMDS_LDADD = libimds.a libstore.a libbase.a $(MICROHTTPD_LIBS) $(SYSTEMD_LIBS) $(NETTLE_LIBS)
+IMDS_LDADD = libimds.a libstore.a libhost.a libbase.a $(MICROHTTPD_LIBS) $(SYSTEMD_LIBS) $(NETTLE_LIBS)
 virt_seed_imds_LDADD = $(IMDS_LDADD)
 endif WITH_IMDS
 

@@ -16,7 +16,9 @@ unit_tests = \
 	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
 	%D%/unit/test-domain-secret \
+	%D%/unit/test-domain-text \
 	%D%/unit/test-drives \
+	%D%/unit/test-exchange \
 	%D%/unit/test-failure \
 	%D%/unit/test-forbidden-paths \
 	%D%/unit/test-foreign \
@@ -24,6 +26,7 @@ unit_tests = \
 	%D%/unit/test-guest-report \
 	%D%/unit/test-guest-value \
 	%D%/unit/test-host-key \
+	%D%/unit/test-hostile-maker \
 	%D%/unit/test-imds-tree \
 	%D%/unit/test-inet \
 	%D%/unit/test-initialization \
@@ -34,6 +37,7 @@ unit_tests = \
 	%D%/unit/test-leftovers \
 	%D%/unit/test-libvirt-host \
 	%D%/unit/test-memory \
+	%D%/unit/test-message \
 	%D%/unit/test-network \
 	%D%/unit/test-network-ovirt \
 	%D%/unit/test-seed-network \
@@ -67,6 +71,10 @@ TESTS += $(unit_tests)
 
 check_LIBRARIES = libunit.a
 libunit_a_SOURCES = \
+	%D%/unit/domain-values.c \
+	%D%/unit/domain-values.h \
+	%D%/unit/exchange-readers.c \
+	%D%/unit/exchange-readers.h \
 	%D%/unit/imds-host.c \
 	%D%/unit/imds-host.h \
 	%D%/unit/unit.c \
@@ -93,6 +101,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_domain_LDADD = $(UNIT_LDADD)
 %C%_unit_test_drives_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_drives_LDADD = $(UNIT_LDADD)
+%C%_unit_test_exchange_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_exchange_LDADD = $(UNIT_LDADD)
 %C%_unit_test_failure_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_failure_LDADD = $(UNIT_LDADD)
 %C%_unit_test_forbidden_paths_CFLAGS = $(UNIT_CFLAGS)
@@ -107,8 +117,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_domain_secret_LDADD = $(UNIT_LDADD)
+%C%_unit_test_domain_text_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_domain_text_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
+%C%_unit_test_hostile_maker_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_hostile_maker_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_access_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_http_CFLAGS = $(UNIT_CFLAGS)
@@ -135,6 +149,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_libvirt_host_LDADD = $(UNIT_LDADD)
 %C%_unit_test_memory_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_memory_LDADD = $(UNIT_LDADD)
+%C%_unit_test_message_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_message_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_ovirt_CFLAGS = $(UNIT_CFLAGS)
@@ -215,6 +231,7 @@ functional_tests = \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \
 	%D%/functional/lifecycle.bats \
+	%D%/functional/maker.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/record.bats \
 	%D%/functional/passwords.bats \
@@ -222,6 +239,7 @@ functional_tests = \
 	%D%/functional/net.bats \
 	%D%/functional/remote.bats \
 	%D%/functional/reporter.bats \
+	%D%/functional/sandbox.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \
@@ -266,6 +284,12 @@ EXTRA_DIST += \
 check_PROGRAMS += %D%/functional/journal-socket %D%/functional/shim-command
 %C%_functional_journal_socket_LDADD =
 %C%_functional_shim_command_LDADD = libshim.a libbase.a
+
+# What the maker's sandbox forbids, and what it must not hinder.
+check_PROGRAMS += %D%/functional/sandbox-plant %D%/functional/sandbox-seed
+%C%_functional_sandbox_plant_LDADD = libmaker.a libbase.a $(LIBXML2_LIBS) $(JANSSON_LIBS)
+%C%_functional_sandbox_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+%C%_functional_sandbox_seed_LDADD = libmaker.a $(SEED_ARCHIVES) $(SEED_LIBS)
 
 # What fills the metadata server's tree in place of the hook.
 check_PROGRAMS += %D%/imds/publish

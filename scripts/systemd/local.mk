@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The units of the metadata server, its user and its directory; virt-seed's directories, and what hides them from
-# virtlogd.
+# The units of the metadata server, its user and its directory; the user of the hook's child, virt-seed's
+# directories, and what hides them from virtlogd.
 
 systemd_templates = \
 	%D%/virt-seed-imds-address.service.in \
@@ -8,6 +8,7 @@ systemd_templates = \
 	%D%/virt-seed-imds.socket.in \
 	%D%/virt-seed-imds.sysusers.in \
 	%D%/virt-seed-imds.tmpfiles.in \
+	%D%/virt-seed.sysusers.in \
 	%D%/virt-seed.tmpfiles.in \
 	%D%/virtlogd-virt-seed.conf.in \
 	$(NULL)
@@ -20,6 +21,7 @@ systemd_virtlogddir = $(DESTDIR)$(systemdunitdir)/virtlogd.service.d
 
 if WITH_SYSTEMD_UNIT_DIR
 systemd_made = \
+	%D%/virt-seed.sysusers \
 	%D%/virt-seed.tmpfiles \
 	%D%/virtlogd-virt-seed.conf \
 	$(NULL)
@@ -57,7 +59,8 @@ $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 
 # They are installed under other names.
 install-systemd: $(systemd_made)
-	$(MKDIR_P) '$(systemd_tmpfilesdir)' '$(systemd_virtlogddir)'
+	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)' '$(systemd_virtlogddir)'
+	$(INSTALL_DATA) %D%/virt-seed.sysusers '$(systemd_usersdir)/virt-seed.conf'
 	$(INSTALL_DATA) %D%/virt-seed.tmpfiles '$(systemd_tmpfilesdir)/virt-seed.conf'
 	$(INSTALL_DATA) %D%/virtlogd-virt-seed.conf '$(systemd_virtlogddir)/virt-seed.conf'
 install-systemd-imds: $(systemd_made)
@@ -65,7 +68,8 @@ install-systemd-imds: $(systemd_made)
 	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'
 	$(INSTALL_DATA) %D%/virt-seed-imds.tmpfiles '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
 uninstall-systemd:
-	rm -f '$(systemd_tmpfilesdir)/virt-seed.conf' '$(systemd_virtlogddir)/virt-seed.conf'
+	rm -f '$(systemd_usersdir)/virt-seed.conf' '$(systemd_tmpfilesdir)/virt-seed.conf' \
+		'$(systemd_virtlogddir)/virt-seed.conf'
 uninstall-systemd-imds:
 	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
 .PHONY: install-systemd install-systemd-imds uninstall-systemd uninstall-systemd-imds

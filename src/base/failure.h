@@ -63,6 +63,7 @@ enum failure_code {
     FAILURE_CODES(FAILURE_CODE_ENUM)
 };
 #undef FAILURE_CODE_ENUM
+#define FAILURE_CODE_LAST FAILURE_IMAGE
 
 struct failure {
     enum failure_code code;

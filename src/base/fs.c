@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 
 #include "base/fs.h"
@@ -184,12 +185,33 @@ fs_write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
+#define LINK_ATTEMPTS 16
+/* Of one call; any size will do. */
+#define COPY_SIZE (1UL << 30)
+
+int
+fs_copy_all(int from, int to)
+{
+    off_t offset = 0;
+    ssize_t count;
+
+    do
+        count = sendfile(to, from, &offset, COPY_SIZE);
+    while (count > 0 || (count < 0 && errno == EINTR));
+    return count < 0 ? -errno : 0;
+}
+
 int
 fs_link_again(int dir, const char *name, const char *link)
 {
-    if (unlinkat(dir, link, 0) < 0 && errno != ENOENT)
-        return -errno;
-    return linkat(dir, name, dir, link, 0) < 0 ? -errno : 0;
+    /* Another process may do the same. */
+    for (int i = 0; i < LINK_ATTEMPTS; i++) {
+        if (linkat(dir, name, dir, link, 0) == 0)
+            return 0;
+        if (errno != EEXIST || (unlinkat(dir, link, 0) < 0 && errno != ENOENT))
+            return -errno;
+    }
+    return -EEXIST;
 }
 
 int

@@ -70,6 +70,9 @@ int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buf
 /* Writes all of it, with as many calls as it takes. */
 int fs_write_all(int fd, const void *data, size_t size);
 
+/* Writes all of the file `from`, from its beginning. */
+int fs_copy_all(int from, int to);
+
 /* Adds the hard link `link` to the file `name`, replacing an existing `link`. */
 int fs_link_again(int dir, const char *name, const char *link);
 

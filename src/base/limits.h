@@ -19,6 +19,10 @@
  * can make them longer in the document. */
 #define LIMIT_DOMAIN_XML (16 * MIB)
 
+/* How deep its elements are nested: as libxml2's. A disk's chain of images, of which libvirt
+ * allows 200, is the deepest. */
+#define LIMIT_XML_DEPTH 256
+
 /* One user-data, vendor-data, network-config or file, after decoding. */
 #define LIMIT_PART (4 * MIB)
 
@@ -141,10 +145,24 @@
 /* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock
  * meanwhile. */
 #define LIMIT_HOOK_SECONDS 20
+/* The maker (maker/sandbox.h): bytes of memory, seconds of processor time, descriptors. The
+ * XML that takes most memory, elements of one letter and text between them, takes 56 bytes
+ * for each of its own: LIMIT_DOMAIN_XML of it just fit. */
+#define LIMIT_MAKER_MEMORY (1024 * MIB)
+#define LIMIT_MAKER_SECONDS LIMIT_HOOK_SECONDS
+#define LIMIT_MAKER_DESCRIPTORS 16
 /* Milliseconds of processor time to find out where the paths in a domain's XML lead. */
 #define LIMIT_PATHS_MILLISECONDS 500
 /* Seconds from restore or migrate to the guest's prepare; libvirt needs milliseconds. */
 #define LIMIT_RESUME_SECONDS 10
+
+/* What the maker may say: warnings, bytes of a text; of what is served, documents and depth
+ * of their paths; bytes of the metadata server's address. */
+#define LIMIT_NOTES 32
+#define LIMIT_MAKER_TEXT (2 * LIMIT_MESSAGE)
+#define LIMIT_SERVED_DOCUMENTS 64
+#define LIMIT_SERVED_DEPTH 4
+#define LIMIT_SERVER 64
 
 /* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64

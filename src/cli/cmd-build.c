@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -13,7 +12,6 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
-#include "image/image.h"
 #include "store/storage.h"
 
 struct options {
@@ -21,23 +19,18 @@ struct options {
     bool force;
 };
 
-/* Makes the image in memory, for what cannot be renamed into its place. */
+/* For what cannot be renamed into its place. */
 static int
-stream(const struct seed *seed, const char *path, struct failure **failure)
+stream(int image, const char *path, struct failure **failure)
 {
-    cleanup_close int fd = memfd_create("seed.iso", MFD_CLOEXEC);
-    cleanup_buffer struct buffer image = {0};
-    int error;
+    cleanup_buffer struct buffer bytes = {0};
+    int error =
+        lseek(image, 0, SEEK_SET) < 0 ? -errno : fs_read_all(image, LIMIT_IMAGE, &bytes);
 
-    if (fd < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make a file");
-    if (iso_write(fd, seed, failure) < 0 || iso_verify(fd, seed, failure) < 0)
-        return -1;
-    error = lseek(fd, 0, SEEK_SET) < 0 ? -errno : fs_read_all(fd, LIMIT_IMAGE, &image);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not read the image");
-    return output_write(path, image.data, image.size, failure);
+    return output_write(path, bytes.data, bytes.size, failure);
 }
 
 static int
@@ -50,6 +43,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_definition struct definition source = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
+    cleanup_close int image = -1;
     bool is_regular;
     int result;
 
@@ -71,10 +65,13 @@ run(const struct context *context, const void *data, struct failure **failure)
                            "'%s' exists already\n"
                            "give another name with --output, or --force to replace it",
                            path);
+    image = image_open(failure);
+    if (image < 0 || image_make(image, &seed, failure) < 0)
+        return -1;
     if (is_regular)
-        result = image_publish(output.directory, output.name, NULL, &seed, failure);
+        result = image_publish(output.directory, output.name, NULL, NULL, image, failure);
     else
-        result = stream(&seed, path, failure);
+        result = stream(image, path, failure);
     if (result < 0)
         return -1;
     if (!context->quiet && !to_stdout)

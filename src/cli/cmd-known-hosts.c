@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "domain/request.h"
@@ -25,8 +26,7 @@ read_keys(const struct context *context, const struct request *request,
 {
     struct part *part = parts_find(&request->parts, PART_SSH_HOST_KEYS);
     cleanup_config struct config config = {0};
-    const struct pipeline pipeline = {
-        .policy = PIPELINE_STRICT, .root = context->root, .config = &config};
+    const struct pipeline pipeline = {.policy = PIPELINE_STRICT, .config = &config};
     cleanup_free char *keys = NULL;
     int result;
 
@@ -39,12 +39,13 @@ read_keys(const struct context *context, const struct request *request,
     }
     if (part->origin == PART_GENERATED) {
         result =
-            host_key_read_public(context->root, request->domain->uuid, part, failure);
+            host_key_read_public(context->root, request->domain->uuid,
+                                 part_add_entry(part, HOST_KEY_PUBLIC_NAME), failure);
     } else {
         /* All of the secret is read, which takes the right to the private keys. */
         result = config_read(&config, context->root, failure);
         if (result == 0)
-            result = pipeline_read_part(&pipeline, request, part, failure);
+            result = pipeline_read_part(&pipeline, context->root, request, part, failure);
     }
     if (result < 0)
         return NULL;

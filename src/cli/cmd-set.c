@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/io.h"
@@ -459,10 +460,10 @@ static const struct option_row rows[] = {
             "the address of an interface; gw, dns and mac are optional *", NULL, NULL,
             set_remove_ip, set_add_ip),
     SETTING("password-file", "FILE",
-            "the default user's password; this host stores its hash", NULL,
-            PART_PASSWORD_NAME, set_remove_password, set_add_password),
+            "the default user's password; this host stores its hash", NULL, PASSWORD_NAME,
+            set_remove_password, set_add_password),
     SETTING("root-password-file", "FILE", "root's password; this host stores its hash",
-            NULL, PART_ROOT_PASSWORD_NAME, set_remove_password, set_add_password),
+            NULL, ROOT_PASSWORD_NAME, set_remove_password, set_add_password),
     SETTING(
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",

@@ -151,7 +151,7 @@ describe_result(struct domain_status *status, int root, bool active,
     cleanup_failure struct failure *failure = NULL;
     time_t written = 0;
     bool unread =
-        active && report_read(root, status->uuid, &report, NULL, &written, &failure) < 0;
+        active && report_read(root, status->uuid, &report, &written, &failure) < 0;
 
     if (!unread && report.state != GUEST_STATE_NOTHING) {
         status->result = report.state;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/change.h"
 #include "cli/comparison.h"
@@ -70,8 +71,8 @@ read_claim(struct comparison *comparison, const struct context *context)
     time_t written = 0;
 
     if (comparison->running.doc &&
-        report_read(context->root, comparison->source.domain.uuid, &report, NULL,
-                    &written, &ignored) == 0 &&
+        report_read(context->root, comparison->source.domain.uuid, &report, &written,
+                    &ignored) == 0 &&
         report.claim.instance_id) {
         claim = &report.claim;
         claimed = reported = record_time(written);
@@ -118,7 +119,7 @@ make_masked(struct seed *seed, const struct domain *domain, const char *word,
             continue;
         part->masked = true;
         if (part_is_whole_secret(part))
-            data = part_add_entry(part, generated ? PART_HOST_KEY : "*");
+            data = part_add_entry(part, generated ? HOST_KEY_NAME : "*");
         buffer_clear(data);
         buffer_append_string(data, word);
     }

@@ -288,7 +288,6 @@ definition_make_seed(struct seed *seed, struct request *request,
     cleanup_config struct config config = {0};
     const struct pipeline pipeline = {
         .policy = denied ? PIPELINE_MASK : PIPELINE_STRICT,
-        .root = context->root,
         .config = &config,
         .hides = denied && !show_secrets,
         .denied = denied,
@@ -296,7 +295,7 @@ definition_make_seed(struct seed *seed, struct request *request,
 
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0 ||
-        pipeline_read(&pipeline, domain, request, failure) < 0)
+        pipeline_read(&pipeline, context->root, domain, request, failure) < 0)
         return -1;
     return seed_make(seed, request, failure);
 }

@@ -211,6 +211,8 @@ int
 rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
                      const struct seed *seed, struct failure **failure)
 {
+    cleanup_close int image = -1;
+
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
         if (make_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
             return -1;
@@ -219,8 +221,11 @@ rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
         return -1;
     if (copy_nvram(rehearsal, rehearsal->nvram, failure) < 0)
         return -1;
-    return image_publish(rehearsal->directory, REHEARSAL_SEED, &rehearsal->qemu, seed,
-                         failure);
+    image = image_open(failure);
+    if (image < 0 || image_make(image, seed, failure) < 0)
+        return -1;
+    return image_publish(rehearsal->directory, REHEARSAL_SEED, NULL, &rehearsal->qemu,
+                         image, failure);
 }
 
 /* --- the start ---------------------------------------------------------------------- */

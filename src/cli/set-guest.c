@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
@@ -348,7 +349,7 @@ set_remove_password(struct writing *writing, const struct option_value *value,
     xmlNode *initialization = vocabulary_child(writing->element, "initialization");
 
     xmlUnsetProp(writing->element, (const xmlChar *)setting->element);
-    if (initialization && strcmp(setting->element, PART_ROOT_PASSWORD_NAME) == 0) {
+    if (initialization && strcmp(setting->element, ROOT_PASSWORD_NAME) == 0) {
         set_remove_all(initialization, "root_password");
         set_remove_if_empty(initialization);
     }
@@ -360,7 +361,7 @@ set_add_password(struct writing *writing, const struct option_value *value,
                  struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    const bool is_root = strcmp(setting->element, PART_ROOT_PASSWORD_NAME) == 0;
+    const bool is_root = strcmp(setting->element, ROOT_PASSWORD_NAME) == 0;
     char **hash =
         &writing->passwords->hashes[is_root ? PASSWORD_OF_ROOT : PASSWORD_OF_USER];
     cleanup_buffer struct buffer content = {0};

@@ -8,10 +8,6 @@
 #include "domain/datasource.h"
 #include "domain/documents.h"
 
-/* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
- * up. */
-#define SERIAL_NOCLOUD "ds=nocloud;dsmode=net"
-
 const struct datasource datasources[DATASOURCE_COUNT + 1] = {
     {
         .name = "nocloud",

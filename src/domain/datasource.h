@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
+ * up. */
+#define SERIAL_NOCLOUD "ds=nocloud;dsmode=net"
+
 struct datasource {
     const char *name;  /* in the attribute datasource= */
     const char *label; /* of its volume, in lower case: SEED_LABEL_NOCLOUD, … */

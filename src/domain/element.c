@@ -21,8 +21,9 @@ element_add_text(xmlNode *parent, const char *name, const char *text)
     xmlNode *node = element_add(parent, name);
     const xmlChar *content = (const xmlChar *)text;
 
-    /* A carriage return must be a character reference, which CDATA cannot contain. */
-    if (strpbrk(text, "\n<>&") && !strchr(text, '\r'))
+    /* A carriage return must be a character reference, which CDATA cannot contain. The
+     * hook takes the first "</metadata>" for the end of it (host/domain-text.h). */
+    if (strpbrk(text, "\n<>&") && !strchr(text, '\r') && !strstr(text, "</metadata"))
         xmlAddChild(node,
                     xchecked(xmlNewCDataBlock(parent->doc, content, xmlStrlen(content))));
     else if (*text)

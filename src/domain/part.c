@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -118,6 +119,11 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
                                "has key=, which belongs to secret=\nremove key=");
     part->origin = file ? PART_FILE : PART_SECRET;
     part->name = file ? steal(file) : steal(secret);
+    if (strlen(part->name) > LIMIT_PATH || (part->key && strlen(part->key) > LIMIT_PATH))
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "names a file or a secret with more than %d bytes\n"
+                               "give it a shorter name",
+                               LIMIT_PATH);
     return 0;
 }
 
@@ -239,8 +245,8 @@ part_mask(struct part *part)
         break;
     case PART_GENERATED:
         clear_entries(part);
-        buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
-        buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC),
+        buffer_append_string(part_add_entry(part, HOST_KEY_NAME), PART_GENERATED_MASK);
+        buffer_append_string(part_add_entry(part, HOST_KEY_PUBLIC_NAME),
                              PART_GENERATED_MASK);
         break;
     case PART_STORED:

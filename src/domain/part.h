@@ -122,14 +122,6 @@ int part_fail(const struct part *part, struct failure **failure);
 #define PART_STORED_MASK "<stored by virt-seed set>"
 void part_mask(struct part *part);
 
-/* The attributes, and the files that virt-seed keeps. */
-#define PART_PASSWORD_NAME "password"
-#define PART_ROOT_PASSWORD_NAME "root-password"
-
-/* The files in /etc/ssh for generated host keys. */
-#define PART_HOST_KEY "ssh_host_ed25519_key"
-#define PART_HOST_KEY_PUBLIC PART_HOST_KEY ".pub"
-
 /* Decodes base64 (RFC 4648, section 4) and appends it; white space in the text is
  * ignored. Return: 0, or -1 if the text is not base64. */
 int base64_decode(struct buffer *buffer, const char *text);

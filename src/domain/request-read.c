@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/request.h"
@@ -329,16 +330,11 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
         const char *const *words;
         int *choice;
     } attributes[] = {
-        {"datasource", names, &datasource},
-        {"bus", buses, &bus},
-        {"serial", yes_no, &serial},
-        {"boots", boots, &boot},
-        {"report", yes_no, &report},
-        {"ssh-host-keys", host_keys, &generate},
-        {"cache", caches, &cache},
-        {"machine-id", machine_ids, &machine_id},
-        {PART_PASSWORD_NAME, stored, &password},
-        {PART_ROOT_PASSWORD_NAME, stored, &root_password},
+        {"datasource", names, &datasource}, {"bus", buses, &bus},
+        {"serial", yes_no, &serial},        {"boots", boots, &boot},
+        {"report", yes_no, &report},        {"ssh-host-keys", host_keys, &generate},
+        {"cache", caches, &cache},          {"machine-id", machine_ids, &machine_id},
+        {PASSWORD_NAME, stored, &password}, {ROOT_PASSWORD_NAME, stored, &root_password},
     };
     const char *known[ARRAY_SIZE(attributes) + 2] = {"smbios-was"};
 
@@ -362,11 +358,10 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
         parts_add_kept(&request->parts, PART_SSH_HOST_KEYS, PART_GENERATED,
                        "ssh-host-keys", node);
     if (password == 0)
-        parts_add_kept(&request->parts, PART_PASSWORD, PART_STORED, PART_PASSWORD_NAME,
-                       node);
+        parts_add_kept(&request->parts, PART_PASSWORD, PART_STORED, PASSWORD_NAME, node);
     if (root_password == 0)
         parts_add_kept(&request->parts, PART_ROOT_PASSWORD, PART_STORED,
-                       PART_ROOT_PASSWORD_NAME, node);
+                       ROOT_PASSWORD_NAME, node);
     request->datasource = &datasources[datasource];
     request->bus = domain_bus_parse(buses[bus]);
     if (request->datasource->over_http && request->bus != DOMAIN_BUS_OTHER)
@@ -418,7 +413,7 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
         return 0;
     if (initialization->root_password && parts_find(&request->parts, PART_ROOT_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has " PART_ROOT_PASSWORD_NAME "=\"stored\", and "
+                               "has " ROOT_PASSWORD_NAME "=\"stored\", and "
                                "<initialization> gives 'root' a second password\n"
                                "keep one of them");
     hostname_twice = initialization->host_name && request->hostname;

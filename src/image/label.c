@@ -58,9 +58,7 @@ label_read_disks(struct domain *domain)
         cleanup_free char *path = NULL;
         struct stat status;
 
-        if (!disk->source || disk->label || seed_path_is(disk->source))
-            continue;
-        if (disk->format && strcmp(disk->format, "raw") != 0)
+        if (!disk_may_have_label(disk))
             continue;
         /* Opening a device or a FIFO has effects, so the type is checked first, with a
          * descriptor that does not open the file. */

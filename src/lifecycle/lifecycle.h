@@ -6,23 +6,23 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+#include "base/buffer.h"
 #include "base/failure.h"
-#include "domain/domain.h"
-#include "domain/request.h"
 #include "store/configuration.h"
-#include "store/record.h"
-#include "store/storage.h"
-#include "wire/wire.h"
 
 struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
-    const char *name;      /* of the domain, from libvirt, whatever the XML says */
+    const char *argument;  /* the domain's name, from libvirt, whatever the XML says */
+    const char *name;      /* the same, from the XML, except at restore and migrate */
+    const char *uuid;      /* of the domain; NULL at restore and migrate */
     const char *operation; /* libvirt's word for it */
     /* Why the guest has ended, in libvirt's word ("saved"); NULL before libvirt 10.5, which
      * does not tell, and at other operations than release. */
     const char *end;
-    struct domain *domain; /* has a UUID; NULL at restore and migrate */
+    const struct buffer *xml; /* as libvirt has it; NULL at restore and migrate */
 };
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
@@ -35,8 +35,8 @@ int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
  * the disks' images name. Any failure refuses the start, a resumed one, too. */
 int lifecycle_start(struct lifecycle *lifecycle, struct failure **failure);
 
-/* started: the guest runs with the seed that prepare made; records that. A failure ends
- * the guest: it has another seed. */
+/* started: the guest runs with the seed that prepare made; the record says so from now on.
+ * A failure ends the guest: it has another seed. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
 /* restore, migrate (prepare.c): notes that the next prepare of the domain with that name
@@ -49,18 +49,12 @@ int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
 /* --- what the operations share ----------------------------------------------------- */
 
-/*
- * Refuses the start, and says what to type. Where the configuration allows it and libvirt
- * keeps a definition of the domain, a detached `virt-seed wire` is started, which waits
- * for the end of this start and wires the definition. The facts are those of the XML
- * before it was wired here, `wiring` what that has changed.
- */
-int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
-                    const struct wire_facts *facts, const struct wiring *wiring,
-                    struct failure **failure);
+/* Starts a detached `virt-seed wire`, which waits for the end of this start and wires the
+ * domain's definition. Return: whether it was started. */
+bool autowire_begin(const struct lifecycle *lifecycle);
 
 /*
- * Reads the report of a guest that has ended and records cloud-init's result; with
+ * Has the report of a guest that has ended read, and records cloud-init's result; with
  * boots="until-done", success also records the guest as done. Logs failures.
  */
 void lifecycle_record_result(const struct lifecycle *lifecycle);

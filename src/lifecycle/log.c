@@ -85,10 +85,9 @@ static void
 send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
            const struct journal_field *more, const char *text)
 {
-    const struct domain *domain = lifecycle->domain;
-    const char *name = domain ? domain->name : lifecycle->name;
-    const char *uuid = domain ? domain->uuid : "no UUID";
-    cleanup_free char *message = xasprintf("domain '%.256s' (%s): %s", name, uuid, text);
+    const char *uuid = lifecycle->uuid ? lifecycle->uuid : "no UUID";
+    cleanup_free char *message =
+        xasprintf("domain '%.256s' (%s): %s", lifecycle->name, uuid, text);
     const char priority_text[] = {(char)('0' + priority), '\0'};
     const struct journal_field fields[] = {
         {"MESSAGE", message},
@@ -96,8 +95,8 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
         {"PRIORITY", priority_text},
         {"SYSLOG_FACILITY", "3"},
         {"SYSLOG_IDENTIFIER", "virt-seed"},
-        {"VIRT_SEED_DOMAIN", name},
-        {"VIRT_SEED_UUID", domain ? uuid : NULL},
+        {"VIRT_SEED_DOMAIN", lifecycle->name},
+        {"VIRT_SEED_UUID", lifecycle->uuid},
         {"VIRT_SEED_OPERATION", lifecycle->operation},
         {more ? more->name : "", more ? more->value : NULL},
     };

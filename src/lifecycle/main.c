@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "domain/xml.h"
+#include "host/domain-text.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/operation.h"
 
@@ -71,27 +71,28 @@ find_end(char *const *arguments)
 }
 
 static int
-run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *arguments,
-              struct failure **failure)
+run_on_domain(int root, const struct buffer *xml, enum operation operation,
+              char *const *arguments, struct failure **failure)
 {
-    cleanup_domain struct domain domain = {0};
+    cleanup_domain_identity struct domain_identity identity = {0};
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *config_failure = NULL;
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
-        .name = arguments[0],
+        .argument = arguments[0],
         .operation = arguments[1],
-        .domain = &domain,
+        .xml = xml,
     };
 
     if (operation == OPERATION_RELEASE)
         lifecycle.end = find_end(arguments);
-    if (domain_read(&domain, doc, failure) < 0 ||
-        domain_require_uuid(&domain, failure) < 0)
+    if (domain_identity_read(&identity, xml, failure) < 0)
         return -1;
+    lifecycle.name = identity.name;
+    lifecycle.uuid = identity.uuid;
     /* A mistake there fails a start only if the start needs that setting. */
-    if (operation != OPERATION_START && config_read(&config, root, &config_failure) < 0)
+    if (operation == OPERATION_PREPARE && config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle,
                               "continuing without this part of the configuration",
                               config_failure);
@@ -109,9 +110,7 @@ static int
 run(const char *root_path, enum operation operation, char *const *arguments,
     struct failure **failure)
 {
-    /* Not freed: the process ends soon. */
-    static xmlDoc *doc;
-    cleanup_buffer struct buffer text = {0};
+    cleanup_buffer struct buffer xml = {0};
     cleanup_close int root = fs_open_root(root_path);
     int error;
 
@@ -122,20 +121,24 @@ run(const char *root_path, enum operation operation, char *const *arguments,
             "check that it is a directory, and that not too many files are open",
             root_path);
     if (operation == OPERATION_RESTORE || operation == OPERATION_MIGRATE) {
-        lifecycle_resume(&(struct lifecycle){
-            .root = root, .name = arguments[0], .operation = arguments[1]});
+        lifecycle_resume(&(struct lifecycle){.root = root,
+                                             .argument = arguments[0],
+                                             .name = arguments[0],
+                                             .operation = arguments[1]});
         return 0;
     }
-    error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
+    error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
     if (error < 0)
         return failure_set_errno(
             failure, FAILURE_SYSTEM, error,
             "could not read the domain's XML\n"
             "it may have at most %lu MiB: put large documents into files",
             LIMIT_DOMAIN_XML / MIB);
-    doc = xml_parse(text.data, text.size, "standard input", failure);
-    buffer_clear(&text);
-    return doc ? run_on_domain(root, doc, operation, arguments, failure) : -1;
+    if (xml.size == 0)
+        return failure_set(failure, FAILURE_XML,
+                           "standard input is empty\n"
+                           "it must be the domain's XML, as libvirt passes it to a hook");
+    return run_on_domain(root, &xml, operation, arguments, failure);
 }
 
 static void

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a cold boot gets its seed or is refused, so that no guest ever boots for
- * the first time without what was asked for. A start that resumes a guest (the restore or
- * migrate operation before it left a mark) is not refused because of its wiring or the
- * content of its documents: the guest read its seed long ago, and its saved state would be
- * lost. It gets the seed that its saved XML asks for, byte for byte the same as the one
- * it was saved with unless its files or secrets have changed; without that, it would not
- * find its disk. The host key that was made at the guest's first boot is never made
- * again: if it is missing, the guest is not resumed.
+ * How it works: the verdict on a start (maker/prepare.h) comes before anything on the host
+ * changes. Then what it describes is published, the seed last: a start that is refused
+ * leaves nothing new.
  */
 #include "config.h"
 
-#include <time.h>
-
 #include "base/memory.h"
-#include "domain/xml.h"
-#include "image/image.h"
+#include "host/forbidden-paths.h"
 #include "lifecycle/lifecycle.h"
-#include "store/delivery.h"
-#include "store/forbidden-paths.h"
-#include "store/pipeline.h"
+#include "lifecycle/maker.h"
+#include "store/answer.h"
+#include "store/imds-health.h"
+#include "store/imds-tree.h"
 #include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
@@ -27,20 +20,22 @@
 /* A start of the domain. */
 struct start {
     const struct lifecycle *lifecycle;
-    const struct wire_facts *facts; /* of the XML as libvirt has it */
+    const char *uuid;
     int rundir;
-    bool resumes;
+    bool resumes; /* a guest, instead of booting one */
+    struct timespec record_changed;
+    struct failure *forbidden; /* by its paths */
 };
 
 /* The policy: the reason, if there is one, refuses a cold boot. For a resumed guest it is
- * logged after `resumed`; if that is NULL, it refuses such a guest, too. */
+ * logged after `resumed`. */
 static int
 refuse_or_log(const struct start *start, const char *resumed, struct failure **reason,
               struct failure **failure)
 {
     if (!*reason)
         return 0;
-    if (start->resumes && resumed) {
+    if (start->resumes) {
         lifecycle_log_failure(start->lifecycle, resumed, *reason);
         return 0;
     }
@@ -48,81 +43,17 @@ refuse_or_log(const struct start *start, const char *resumed, struct failure **r
     return -1;
 }
 
-/* Refuses another domain's seed or report; and the domain's own seed if there is no
- * request for it. If there is one, a cold boot is wired before it is refused. */
-static int
-refuse_unasked(const struct start *start, struct failure **failure)
-{
-    const struct wire_facts *facts = start->facts;
-    const struct delivery *delivery;
-    cleanup_free char *name = NULL;
-
-    /* A resumed guest has its own seed and report unless someone changed the saved
-     * state. */
-    if (start->resumes && (facts->seed_of_another || facts->report_of_another))
-        return failure_set(
-            failure, FAILURE_UNASKED_SEED,
-            "would be resumed with another domain's seed or report\n"
-            "check the serial, the disks, channels and other devices with files in the "
-            "saved XML: virsh save-image-dumpxml FILE");
-    if (start->resumes || facts->wants_seed)
-        return 0;
-    if (facts->report_of_another)
-        return wire_report_check(start->lifecycle->domain, failure);
-    /* Another domain's disk or URL counts, too: with it, this guest would read that
-     * domain's seed. */
-    delivery = delivery_wired(facts);
-    if (!delivery && !facts->seed_of_another)
-        return 0;
-    name = xshellquote(start->lifecycle->domain->name);
-    return failure_set(
-        failure, FAILURE_UNASKED_SEED,
-        "has %s %s, but no <cloud-init> in its <metadata>\n"
-        "remove the wiring with 'virt-seed unset %s', or restore the request",
-        delivery ? "virt-seed's" : "another domain's",
-        delivery ? delivery->wiring : "seed", name);
-}
-
-/* Required of a cold boot, but not of a resumed guest. */
-static int
-wire_or_refuse(const struct start *start, const struct request *request,
-               struct failure **failure)
-{
-    const struct lifecycle *lifecycle = start->lifecycle;
-    const struct wire_facts *facts = start->facts;
-    const struct wire_options options = {
-        .imds_address = lifecycle->config->imds_address,
-        .facts = facts,
-    };
-    /* Whatever the configuration says about unwired domains, no guest gets another's seed
-     * or writes another's report. */
-    const bool may_start_unwired = lifecycle->config->warn_unwired &&
-                                   !facts->seed_of_another && !facts->report_of_another;
-    cleanup_wiring struct wiring wiring = {0};
-
-    label_read_disks(lifecycle->domain);
-    if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
-        return -1;
-    if (wiring.change_count > 0 && wiring.needed && !may_start_unwired)
-        return autowire_refuse(lifecycle, request, facts, &wiring, failure);
-    for (size_t i = 0; i < wiring.change_count; i++)
-        lifecycle_log(lifecycle, "starting without this wiring: %s", wiring.changes[i]);
-    return 0;
-}
-
 /* Removes seeds left by a failed release or an earlier datasource. The one that this
- * start writes is replaced atomically later. */
+ * start writes, if any, is replaced atomically later. */
 static int
 withdraw_others(const struct start *start, const struct storage *own,
                 struct failure **failure)
 {
-    const char *uuid = start->lifecycle->domain->uuid;
-
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (storages[i] != own && storage_inode(storages[i], start->rundir, uuid))
-            storages[i]->withdraw(start->rundir, uuid, &reason);
+        if (storages[i] != own && storage_inode(storages[i], start->rundir, start->uuid))
+            storages[i]->withdraw(start->rundir, start->uuid, &reason);
         if (refuse_or_log(start, "an old seed could not be removed", &reason, failure) <
             0)
             return -1;
@@ -132,68 +63,80 @@ withdraw_others(const struct start *start, const struct storage *own,
 
 /* Refuses a cold boot if the host cannot deliver its seed. */
 static int
-check_delivery(const struct start *start, const struct delivery *delivery,
-               const struct request *request, struct failure **failure)
+check_delivery(const struct start *start, const struct verdict *verdict,
+               struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
 
-    if (start->resumes || !delivery->is_wired(start->facts))
+    if (start->resumes || !verdict->server)
         return 0;
-    if (delivery->check_host && delivery->check_host(start->lifecycle->root, failure) < 0)
+    if (imds_tree_check(start->rundir, failure) < 0)
         return -1;
-    if (!delivery->check_server ||
-        delivery->check_server(start->facts->url.address, &reason) == 0)
+    if (imds_health_check(verdict->server, &reason) == 0)
         return 0;
-    if (!delivery_can_lack_server(request, start->lifecycle->config, reason)) {
-        *failure = steal(reason);
-        return -1;
+    if (reason->code != FAILURE_IMDS_USER && verdict->may_lack_server) {
+        lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
+        return 0;
     }
-    lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
-    return 0;
+    *failure = steal(reason);
+    return -1;
 }
 
-/* Leaves the boot with this seed for the record, which the guest's start changes. A resumed
- * guest does not boot. */
-static int
-note_boot(const struct start *start, const struct storage *storage,
-          const struct seed *seed, struct failure **failure)
+/* A guest does not need its record. */
+static void
+write_next_record(const struct start *start, const struct verdict *verdict)
 {
-    const struct domain *domain = start->lifecycle->domain;
-    cleanup_record_boot struct record_boot boot = {0};
+    cleanup_failure struct failure *reason = NULL;
 
-    if (start->resumes)
-        return 0;
-    record_boot_add_seed(&boot, storage, seed);
-    boot.time = record_time(time(NULL));
-    boot.name = xstrdup(domain->name);
-    boot.version = xstrdup(PACKAGE_VERSION);
-    return record_write_next(start->rundir, domain->uuid, &boot, failure);
+    if (verdict->next_record.size > 0 &&
+        record_write_next(start->lifecycle->root, start->uuid, &verdict->next_record,
+                          &start->record_changed, &reason) < 0)
+        lifecycle_log_failure(start->lifecycle, "its start will not be recorded", reason);
 }
 
 static int
-deliver(const struct start *start, const struct request *request, struct seed *seed,
+publish_seed(const struct start *start, const struct verdict *verdict,
+             struct failure **failure)
+{
+    const bool is_served = !verdict->publication.has_image;
+    cleanup_failure struct failure *reason = NULL;
+
+    publication_publish(&verdict->publication, start->lifecycle->root, start->rundir,
+                        start->uuid, &reason);
+    /* A resumed guest has read its documents long ago, but needs its disk. */
+    if (is_served)
+        return refuse_or_log(start, "resuming without its documents", &reason, failure);
+    *failure = steal(reason);
+    return *failure ? -1 : 0;
+}
+
+static int
+publish(const struct start *start, const struct verdict *verdict,
         struct failure **failure)
 {
-    const struct delivery *delivery = delivery_for(request, start->facts->uses_shim);
-    const struct delivery_start what = {
-        .root = start->lifecycle->root,
-        .rundir = start->rundir,
-        .resumes = start->resumes,
-        .domain = start->lifecycle->domain,
-        .facts = start->facts,
-        .request = request,
-    };
-    cleanup_failure struct failure *reason = NULL;
+    const struct lifecycle *lifecycle = start->lifecycle;
+    const struct publication *publication = &verdict->publication;
+    const struct storage *storage =
+        publication->has_image ? &storage_image : &storage_imds;
 
-    if (delivery->make_report(&what, failure) < 0 ||
-        withdraw_others(start, delivery->storage, failure) < 0 ||
-        check_delivery(start, delivery, request, failure) < 0)
+    if (check_delivery(start, verdict, failure) < 0 ||
+        host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
-    if (note_boot(start, delivery->storage, seed, failure) < 0)
+    if (publication->report != REPORT_BY_NOBODY &&
+        report_file_make(lifecycle->root, start->uuid, publication->report,
+                         start->resumes, failure) < 0)
         return -1;
-    if (delivery->publish(&what, seed, &reason) < 0)
-        record_forget_next(start->rundir, what.domain->uuid);
-    return refuse_or_log(start, delivery->resumed_without, &reason, failure);
+    if (withdraw_others(start, storage, failure) < 0)
+        return -1;
+    write_next_record(start, verdict);
+    if (publish_seed(start, verdict, failure) < 0) {
+        record_forget_next(lifecycle->root, start->uuid);
+        return -1;
+    }
+    lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
+                        &(struct journal_field){"VIRT_SEED_DIGEST", verdict->digest},
+                        "seed made");
+    return 0;
 }
 
 /*
@@ -202,105 +145,115 @@ deliver(const struct start *start, const struct request *request, struct seed *s
  * taken for the report of this boot later.
  */
 static void
-record_earlier_result(const struct lifecycle *lifecycle)
+record_earlier_result(const struct start *start)
 {
+    const struct lifecycle *lifecycle = start->lifecycle;
     cleanup_failure struct failure *failure = NULL;
-    const char *uuid = lifecycle->domain->uuid;
 
-    if (!report_file_has_content(lifecycle->root, uuid))
+    record_forget_next(lifecycle->root, start->uuid);
+    if (start->resumes || !report_file_has_content(lifecycle->root, start->uuid))
         return;
     lifecycle_record_result(lifecycle);
-    if (report_file_remove(lifecycle->root, uuid, &failure) < 0)
+    if (report_file_remove(lifecycle->root, start->uuid, &failure) < 0)
         lifecycle_log_failure(lifecycle, "could not remove the previous boot's report",
                               failure);
 }
 
-/* Return: whether the start has anything to do with seeds and reports. If not, the hook
- * only looks at its paths. */
-static bool
-concerns_us(const struct wire_facts *facts)
+/* Refuses with the verdict's failure; wires the domain's definition if that helps. */
+static int
+refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
-    return facts->wants_seed || facts->seed_of_another || facts->report_of_another ||
-           delivery_wired(facts);
+    *failure = steal(verdict->refusal);
+    if (verdict->hint_if_wired && autowire_begin(start->lifecycle)) {
+        free((*failure)->hint);
+        (*failure)->hint = steal(verdict->hint_if_wired);
+    }
+    return -1;
+}
+
+static void
+look_at_paths(void *data)
+{
+    struct start *start = data;
+
+    forbidden_paths_check(start->lifecycle->root, start->lifecycle->xml, start->uuid,
+                          &start->forbidden);
 }
 
 /* Without the run-time directory, `no_rundir` says why. */
 static int
-prepare(const struct start *start, struct failure **no_rundir, struct failure **failure)
+prepare(struct start *start, struct failure **no_rundir, struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
-    const struct wire_facts *facts = start->facts;
-    const struct pipeline pipeline = {
-        .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
+    cleanup_verdict struct verdict verdict = VERDICT_NONE;
+    cleanup_close int output = -1;
+    struct answerer answerer = {
         .root = lifecycle->root,
         .config = lifecycle->config,
+        .domain = {.uuid = start->uuid, .name = lifecycle->name},
+        .may_make_key = !start->resumes,
+        .has_booted = start->resumes,
     };
-    cleanup_failure struct failure *forbidden = NULL;
-    cleanup_request struct request request = {0};
-    cleanup_seed struct seed seed = {0};
-    xmlNode *node;
+    const struct host host = answerer_host(&answerer);
 
-    /* Of the XML as libvirt has it. What follows may refuse the start with a better hint,
-     * and wire a clone. */
-    forbidden_paths_check(lifecycle->root, lifecycle->domain, &forbidden);
-    if (!concerns_us(facts))
-        return refuse_or_log(start, NULL, &forbidden, failure);
-    if (start->rundir < 0)
-        return refuse_or_log(start, NULL, no_rundir, failure);
-    if (refuse_unasked(start, failure) < 0)
+    record_earlier_result(start);
+    start->record_changed = record_changed(lifecycle->root, start->uuid);
+    output = image_open(failure);
+    if (output < 0)
         return -1;
-    if (!facts->wants_seed)
-        return refuse_or_log(start, NULL, &forbidden, failure);
-    if (start->resumes && !wire_facts_are_wired(facts)) {
-        if (!forbidden)
-            lifecycle_log(lifecycle,
-                          "resumed without a seed: its XML is not wired for one");
-        return refuse_or_log(start, NULL, &forbidden, failure);
+    verdict.publication.output = output;
+    if (maker_run_prepare(&(struct maker_prepare_job){.xml = lifecycle->xml,
+                                                      .host = &host,
+                                                      .config = lifecycle->config,
+                                                      .uuid = start->uuid,
+                                                      .resumes = start->resumes,
+                                                      .meanwhile = look_at_paths,
+                                                      .data = start},
+                          &verdict, failure) < 0)
+        return -1;
+    if (verdict.kind != VERDICT_NOTHING && *no_rundir) {
+        *failure = steal(*no_rundir);
+        return -1;
     }
-    if (!start->resumes)
-        record_earlier_result(lifecycle);
-    if (pipeline_read(&pipeline, lifecycle->domain, &request, failure) < 0)
+    if (verdict.kind == VERDICT_REFUSE)
+        return refuse(start, &verdict, failure);
+    /* After the verdict, which may refuse the start with a better hint. */
+    if (start->forbidden) {
+        *failure = steal(start->forbidden);
         return -1;
-    if (!start->resumes && wire_or_refuse(start, &request, failure) < 0)
-        return -1;
-    if (refuse_or_log(start, NULL, &forbidden, failure) < 0)
-        return -1;
-    /* The request has its own copies; large documents need not be in memory twice. */
-    node = request_find(lifecycle->domain);
-    if (node)
-        xml_remove(node);
-    if (seed_make(&seed, &request, failure) < 0)
-        return -1;
-    return deliver(start, &request, &seed, failure);
+    }
+    for (size_t i = 0; i < verdict.note_count; i++)
+        lifecycle_log(lifecycle, "%s", verdict.notes[i]);
+    if (verdict.kind == VERDICT_SEED)
+        return publish(start, &verdict, failure);
+    return start->rundir < 0 ? 0 : withdraw_others(start, NULL, failure);
 }
 
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
+    const char *uuid = lifecycle->uuid;
     cleanup_failure struct failure *no_rundir = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &no_rundir);
-    cleanup_wire_facts struct wire_facts facts = {0};
-    const struct start start = {
+    struct start start = {
         .lifecycle = lifecycle,
-        .facts = &facts,
+        .uuid = uuid,
         .rundir = rundir,
-        .resumes = rundir >= 0 &&
-                   rundir_take_resume(rundir, lifecycle->name, lifecycle->domain->uuid),
+        .resumes = rundir >= 0 && rundir_take_resume(rundir, lifecycle->argument, uuid),
     };
+    int result;
 
-    wire_facts_read(&facts, lifecycle->domain);
-    if (prepare(&start, &no_rundir, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
-    return 0;
+    result = prepare(&start, &no_rundir, failure);
+    failure_free(start.forbidden);
+    return result < 0 ? failure_prefix(failure, "domain '%s'", lifecycle->name) : 0;
 }
 
 int
 lifecycle_start(struct lifecycle *lifecycle, struct failure **failure)
 {
-    const struct domain *domain = lifecycle->domain;
-
-    if (forbidden_paths_check(lifecycle->root, domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", domain->name);
+    if (forbidden_paths_check(lifecycle->root, lifecycle->xml, lifecycle->uuid, failure) <
+        0)
+        return failure_prefix(failure, "domain '%s'", lifecycle->name);
     return 0;
 }
 
@@ -312,7 +265,7 @@ lifecycle_resume(const struct lifecycle *lifecycle)
 
     /* A failure here would keep the guest from resuming; without the mark, the next
      * prepare is only stricter. */
-    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->name, &reason) < 0)
+    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->argument, &reason) < 0)
         lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
 }

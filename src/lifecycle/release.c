@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How results are recorded: the report covers one start of the domain, in which the guest
- * may have booted several times. The last boot that cloud-init finished counts, even if
- * another one has begun. If there is none (the start failed, the guest was stopped early,
- * or it was resumed and had already reported everything), the record does not change;
- * `started` has already removed the previous boot's result from it.
- *
  * What virt-seed keeps of a domain from one start to the next is not removed here:
  * `virt-seed gc` asks libvirt whether the domain still exists (cli/cmd-gc.c).
  */
@@ -19,19 +13,16 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "domain/request.h"
 #include "lifecycle/lifecycle.h"
-#include "store/guest-report.h"
+#include "lifecycle/maker.h"
 #include "store/leftovers.h"
 #include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 #include "store/storage.h"
-#include "wire/wire.h"
 
 /* --- the seed ----------------------------------------------------------------------- */
 
@@ -51,7 +42,7 @@ keep_first(const struct lifecycle *lifecycle, const char *what, struct failure *
 static void
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
+    const char *uuid = lifecycle->uuid;
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     bool was_there = false;
 
@@ -75,90 +66,58 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
 /* --- what the guest reported -------------------------------------------------------- */
 
-static char **
-copy_texts(const struct guest_messages *messages)
-{
-    char **texts = xcalloc(messages->count, sizeof(*texts));
-
-    for (size_t i = 0; i < messages->count; i++)
-        texts[i] = xstrdup(messages->list[i].text);
-    return texts;
-}
-
 static void
-take_end(const struct guest_report *report, void *data)
+log_result(const struct lifecycle *lifecycle, enum maker_event event)
 {
-    struct record_result *result = data;
-    cleanup_json json_t *claim = json_object();
-
-    if (!guest_state_is_end(report->state))
-        return;
-    record_result_clear(result);
-    *result = (struct record_result){
-        .state = report->state,
-        .datasource = report->datasource ? xstrdup(report->datasource) : NULL,
-        .errors = copy_texts(&report->errors),
-        .error_count = report->errors.count,
-        .warnings = copy_texts(&report->warnings),
-        .warning_count = report->warnings.count,
+    static const struct {
+        enum lifecycle_event event;
+        const char *result;
+        const char *text;
+    } results[] = {
+        [MAKER_EVENT_DONE] = {LIFECYCLE_GUEST_DONE, "done",
+                              "cloud-init reported success"},
+        [MAKER_EVENT_UNTIL_DONE] = {LIFECYCLE_GUEST_DONE, "done",
+                                    "cloud-init reported success; from now on the guest "
+                                    "gets only its identity"},
+        [MAKER_EVENT_FAILED] = {LIFECYCLE_GUEST_FAILED, "failed",
+                                "cloud-init reported errors"},
     };
-    guest_claim_write(&report->claim, claim);
-    guest_claim_read(&result->claim, claim);
-}
 
-/* Logs the result and moves it into the record; with boots="until-done", success records
- * the guest as done. */
-static void
-take_result(const struct lifecycle *lifecycle, struct record *record,
-            struct record_result *result)
-{
-    const struct journal_field field = {"VIRT_SEED_RESULT",
-                                        guest_state_word(result->state)};
-    cleanup_request struct request request = {0};
-    cleanup_failure struct failure *failure = NULL;
-    bool is_new = result->state == GUEST_STATE_DONE && !record->done &&
-                  !record->boot.identity_alone;
-
-    if (is_new)
-        is_new = request_read(&request, lifecycle->domain, &failure) == 0;
-    if (result->state != GUEST_STATE_DONE) {
-        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
-                            "cloud-init reported errors");
-    } else if (is_new && request.until_done) {
+    if (event != MAKER_EVENT_NONE)
         lifecycle_log_event(
-            lifecycle, LIFECYCLE_GUEST_DONE, &field,
-            "cloud-init reported success; from now on the guest gets only its identity");
-        record->done = record_time(time(NULL));
-    } else {
-        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
-                            "cloud-init reported success");
-    }
-    record_set_result(record, result);
+            lifecycle, results[event].event,
+            &(struct journal_field){"VIRT_SEED_RESULT", results[event].result},
+            results[event].text);
 }
 
 static int
 read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
-    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    cleanup_record_result struct record_result result = {0};
-    const struct report_listener listener = {.take_line = take_end, .data = &result};
-    cleanup_record struct record record = {0};
+    const char *uuid = lifecycle->uuid;
+    cleanup_maker_result struct maker_result result = {0};
+    cleanup_buffer struct buffer report = {0};
+    cleanup_buffer struct buffer record = {0};
+    struct maker_end end = {.report = &report, .record = &record, .end = lifecycle->end};
     cleanup_close int lock = -1;
-    time_t written;
 
-    if (report_read(lifecycle->root, uuid, &report, &listener, &written, failure) < 0)
+    if (report_file_read(lifecycle->root, uuid, &report, &end.written, failure) < 0)
         return -1;
-    if (guest_state_is_end(result.state) && written != 0)
-        result.time = record_time(written);
     lock = record_lock(lifecycle->root);
-    if (record_read(lifecycle->root, uuid, &record, failure) < 0)
+    if (record_read_text(lifecycle->root, uuid, &record, failure) < 0)
         return -1;
-    if (guest_state_is_end(result.state))
-        take_result(lifecycle, &record, &result);
-    record_set_end(&record, lifecycle->end);
-    /* Even if nothing is new: the file's time says when the domain last ran. */
-    return record_write(lifecycle->root, uuid, &record, failure);
+    /* A domain that was not started with a seed has none. A rehearsal, which asks for
+     * nothing, reports to `virt-seed try` alone. */
+    if (record.size == 0)
+        return 0;
+    /* The file's time says when the domain last ran. */
+    if (report.size == 0 && !lifecycle->end)
+        return record_touch(lifecycle->root, uuid, failure);
+    if (maker_run_report(&end, &result, failure) < 0)
+        return -1;
+    if (record_write_text(lifecycle->root, uuid, &result.record, failure) < 0)
+        return -1;
+    log_result(lifecycle, result.event);
+    return 0;
 }
 
 void
@@ -177,15 +136,12 @@ int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_failure struct failure *another = NULL;
-    cleanup_wire_facts struct wire_facts facts = {0};
 
     remove_seed(lifecycle, failure);
-    wire_facts_read(&facts, lifecycle->domain);
-    /* A rehearsal, which asks for nothing, reports to `virt-seed try` alone. */
-    if (facts.wants_seed)
-        lifecycle_record_result(lifecycle);
-    report_file_remove(lifecycle->root, lifecycle->domain->uuid, &another);
+    lifecycle_record_result(lifecycle);
+    record_forget_next(lifecycle->root, lifecycle->uuid);
+    report_file_remove(lifecycle->root, lifecycle->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);
-    leftovers_remove_abandoned(lifecycle->root, lifecycle->domain->uuid);
+    leftovers_remove_abandoned(lifecycle->root, lifecycle->uuid);
     return *failure ? -1 : 0;
 }

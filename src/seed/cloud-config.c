@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
@@ -265,9 +266,9 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
         if (keys && keys->origin == PART_GENERATED)
             json_set_string(covered, "ssh_keys", "generate");
         if (password)
-            json_set_string(covered, PART_PASSWORD_NAME, "stored");
+            json_set_string(covered, PASSWORD_NAME, "stored");
         if (root_password)
-            json_set_string(covered, PART_ROOT_PASSWORD_NAME, "stored");
+            json_set_string(covered, ROOT_PASSWORD_NAME, "stored");
         instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
     }
     if (password || root_password)

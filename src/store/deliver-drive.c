@@ -42,11 +42,11 @@ is_wired(const struct wire_facts *facts)
 }
 
 static int
-publish(const struct delivery_start *start, const struct seed *seed,
-        struct failure **failure)
+make(const struct delivery_start *start, const struct seed *seed,
+     struct publication *publication, struct failure **failure)
 {
-    return storage_publish_image(start->root, start->rundir, start->domain->uuid, seed,
-                                 failure);
+    publication->has_image = true;
+    return image_make(publication->output, seed, failure);
 }
 
 /* --- the drive of a guest that runs ------------------------------------------------- */
@@ -150,13 +150,16 @@ publish_medium(struct medium *medium, struct failure **failure)
 {
     const struct replacement *replacement = medium->replacement;
     const int rundir = replacement->rundir;
+    cleanup_close int image = image_open(failure);
 
+    if (image < 0 || image_make(image, replacement->seed, failure) < 0)
+        return -1;
     if (unlinkat(rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
     return storage_publish_image(replacement->root, rundir, replacement->running->uuid,
-                                 replacement->seed, failure);
+                                 false, image, failure);
 }
 
 static bool
@@ -259,8 +262,8 @@ const struct delivery delivery_drive = {
     .wiring = "disk",
     .is_for = is_for,
     .is_wired = is_wired,
-    .make_report = delivery_make_report,
-    .publish = publish,
+    .reporter = delivery_reporter,
+    .make = make,
     .check_replace = check_replace,
     .is_readable = is_readable,
     .replace = replace,

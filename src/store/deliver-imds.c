@@ -26,59 +26,16 @@
 
 _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
 
-/* --- the tree --------------------------------------------------------------------- */
-
-#define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
-#define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
-
-static int
-fail_missing(struct failure **failure)
-{
-    return failure_set(
-        failure, FAILURE_IMDS,
-        ASKS "%s does not exist\n"
-             "create it and start the server: systemd-sysusers && " MAKE " && "
-             "systemctl enable --now virt-seed-imds.socket "
-             "virt-seed-imds.service; or use datasource=\"nocloud\", which is a disk",
-        IMDS_TREE);
-}
-
-/* The tree must have been made for the server: the server could not read one made
- * here. */
-static int
-check_tree(int rundir, struct failure **failure)
-{
-    struct stat above, status;
-
-    if (fstat(rundir, &above) < 0)
-        return 0;
-    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-        if (errno == ENOENT)
-            return fail_missing(failure);
-        return 0;
-    }
-    if (!S_ISDIR(status.st_mode))
-        return failure_set(failure, FAILURE_IMDS,
-                           ASKS "%s is not a directory\n"
-                                "replace it with a directory: " MAKE,
-                           IMDS_TREE);
-    if ((status.st_mode & 050) != 050)
-        return failure_set(failure, FAILURE_IMDS,
-                           ASKS
-                           "%s has mode %04o, expected 0750 with the server's group\n"
-                           "fix it: " MAKE,
-                           IMDS_TREE, status.st_mode & 07777);
-    return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
-}
+/* --- the host -------------------------------------------------------------------- */
 
 static int
 check_host(int root, struct failure **failure)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
 
-    if (rundir == -ENOENT)
-        return fail_missing(failure);
-    return rundir < 0 ? 0 : check_tree(rundir, failure);
+    if (rundir < 0 && rundir != -ENOENT)
+        return 0;
+    return imds_tree_check(rundir, failure);
 }
 
 static bool
@@ -103,12 +60,14 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     *count = 0;
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
-        enum imds_link link = IMDS_LINK_NEIGHBOUR;
+        struct imds_mac *mac = &macs[*count];
 
+        if (!interface->mac)
+            continue;
         if (interface->type && strcmp(interface->type, "user") == 0)
-            link = IMDS_LINK_USER;
-        if (interface->mac)
-            macs[(*count)++] = (struct imds_mac){interface->mac, link};
+            mac->link = IMDS_LINK_USER;
+        snprintf(mac->mac, sizeof(mac->mac), "%s", interface->mac);
+        (*count)++;
     }
     return macs;
 }
@@ -117,29 +76,20 @@ list_macs(const struct interfaces *interfaces, size_t *count)
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
-publish(const struct delivery_start *start, const struct seed *seed,
-        struct failure **failure)
+make(const struct delivery_start *start, const struct seed *seed,
+     struct publication *publication, struct failure **failure)
 {
     const struct domain *domain = start->domain;
-    cleanup_close int tree = -1;
     cleanup_interfaces struct interfaces interfaces = {0};
-    cleanup_free struct imds_mac *macs = NULL;
-    struct imds_domain published = {.uuid = domain->uuid,
-                                    .token = start->facts->url.token};
 
-    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
     if (!start->facts->own_url)
-        return storage_imds.withdraw(start->rundir, domain->uuid, failure);
-    if (check_tree(start->rundir, failure) < 0)
+        return 0;
+    if (interfaces_read(&interfaces, domain, failure) < 0)
         return -1;
-    tree = imds_tree_open(start->rundir, failure);
-    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
-        return -1;
-    macs = list_macs(&interfaces, &published.mac_count);
-    published.macs = macs;
-    published.documents = seed->documents;
-    published.document_count = seed->document_count;
-    return imds_tree_publish(tree, &published, failure);
+    publication->token = xstrdup(start->facts->url.token);
+    publication->macs = list_macs(&interfaces, &publication->mac_count);
+    publication->served = seed;
+    return 0;
 }
 
 static bool
@@ -179,14 +129,12 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    /* The guest read its documents long ago. */
-    .resumed_without = "resuming without its documents",
     .is_for = is_for,
     .is_wired = is_wired,
     .check_host = check_host,
     .check_server = imds_health_check,
-    .make_report = delivery_make_report,
-    .publish = publish,
+    .reporter = delivery_reporter,
+    .make = make,
     .check_replace = check_replace,
     .is_readable = is_readable,
 };

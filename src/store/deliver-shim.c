@@ -7,8 +7,7 @@
 #include "config.h"
 
 #include "store/delivery.h"
-#include "store/report-file.h"
-#include "store/rundir.h"
+#include "store/storage.h"
 
 static bool
 is_for(const struct request *request, bool uses_shim)
@@ -31,29 +30,24 @@ reports(const struct delivery_start *start)
            (request_wants_report(start->request) && !start->facts->user_port);
 }
 
-static int
-make_report(const struct delivery_start *start, struct failure **failure)
+static enum report_writer
+reporter(const struct delivery_start *start)
 {
-    if (!reports(start))
-        return 0;
-    return report_file_make(start->root, start->domain->uuid, REPORT_BY_SHIM,
-                            start->resumes, failure);
+    return reports(start) ? REPORT_BY_SHIM : REPORT_BY_NOBODY;
 }
 
 static int
-publish(const struct delivery_start *start, const struct seed *seed,
-        struct failure **failure)
+make(const struct delivery_start *start, const struct seed *seed,
+     struct publication *publication, struct failure **failure)
 {
-    const char *uuid = start->domain->uuid;
     /* A cold boot is refused earlier if the serial is wrong (wire_domain()); a resumed
      * guest has found its seed. */
     cleanup_failure struct failure *ignored = NULL;
     const char *word = wire_shim_word(start->domain, start->request, &ignored);
 
-    if (storage_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
-        return -1;
-    return rundir_write_shim_order(start->rundir, uuid, word ? word : "", reports(start),
-                                   failure);
+    publication->shim_word = word ? word : "";
+    publication->has_image = true;
+    return image_make(publication->output, seed, failure);
 }
 
 static int
@@ -71,7 +65,7 @@ const struct delivery delivery_shim = {
     .wiring = "emulator",
     .is_for = is_for,
     .is_wired = is_wired,
-    .make_report = make_report,
-    .publish = publish,
+    .reporter = reporter,
+    .make = make,
     .check_replace = check_replace,
 };

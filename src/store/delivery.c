@@ -3,7 +3,6 @@
 
 #include "domain/request.h"
 #include "store/delivery.h"
-#include "store/report-file.h"
 
 /* The first one that is for a domain, or wired in it, counts. The server and the drive
  * together are for all requests. */
@@ -46,21 +45,17 @@ delivery_of_running(const struct domain *running)
 }
 
 bool
-delivery_can_lack_server(const struct request *request, const struct config *config,
-                         const struct failure *reason)
+delivery_may_lack_server(const struct request *request, const struct config *config)
 {
-    return (request->cache || config->warn_unwired) && reason->code != FAILURE_IMDS_USER;
+    return request->cache || config->warn_unwired;
 }
 
 /* --- a start ---------------------------------------------------------------------- */
 
-int
-delivery_make_report(const struct delivery_start *start, struct failure **failure)
+enum report_writer
+delivery_reporter(const struct delivery_start *start)
 {
-    if (!start->facts->reports)
-        return 0;
-    return report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
-                            start->resumes, failure);
+    return start->facts->reports ? REPORT_BY_VIRTLOGD : REPORT_BY_NOBODY;
 }
 
 /* --- a replacement ---------------------------------------------------------------- */
@@ -71,9 +66,8 @@ replace(const struct delivery *delivery, const struct replacement *replacement,
 {
     const struct domain *running = replacement->running;
     cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_publication struct publication publication = PUBLICATION_NONE;
     const struct delivery_start again = {
-        .root = replacement->root,
-        .rundir = replacement->rundir,
         .domain = running,
         .facts = &facts,
         .request = replacement->request,
@@ -82,7 +76,9 @@ replace(const struct delivery *delivery, const struct replacement *replacement,
     if (delivery->replace)
         return delivery->replace(replacement, published, failure);
     wire_facts_read(&facts, running);
-    if (delivery->publish(&again, replacement->seed, failure) < 0)
+    if (delivery->make(&again, replacement->seed, &publication, failure) < 0 ||
+        publication_publish(&publication, replacement->root, replacement->rundir,
+                            running->uuid, failure) < 0)
         return -1;
     *published = storage_inode(delivery->storage, replacement->rundir, running->uuid);
     return 0;

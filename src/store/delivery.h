@@ -10,8 +10,8 @@
  * which each row points to.
  *
  * What happens to a domain's seed after it is made goes through the row: the hook
- * publishes it, `update` and `wait --scrub` replace it in a running guest, `check` asks
- * whether the host can deliver it. Removing it, and reading it back, is the storage's.
+ * makes what it publishes, `update` and `wait --scrub` replace it in a running guest, `check`
+ * asks whether the host can deliver it. Removing it, and reading it back, is the storage's.
  */
 #pragma once
 
@@ -22,15 +22,13 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "store/configuration.h"
+#include "store/publication.h"
 #include "store/storage.h"
 #include "wire/wire.h"
 
-/* The start that a seed is published for, or the running guest whose seed is replaced;
+/* The start that a seed is made for, or the running guest whose seed is replaced;
  * everything is borrowed. */
 struct delivery_start {
-    int root;                       /* the host's "/" */
-    int rundir;                     /* rundir_open() */
-    bool resumes;                   /* a saved or migrated guest */
     const struct domain *domain;    /* wired; at a start without its <cloud-init> */
     const struct wire_facts *facts; /* before wiring */
     const struct request *request;  /* that the seed was made of */
@@ -63,9 +61,6 @@ struct replacement {
 struct delivery {
     const struct storage *storage;
     const char *wiring; /* what a wired domain has: "disk", "address" */
-    /* Log text if publish() fails for a resumed guest, which starts nevertheless; NULL:
-     * it does not start. */
-    const char *resumed_without;
 
     /* Return: whether a domain with such a request, and with the emulator shim or
      * without, gets its seed this way. */
@@ -81,20 +76,19 @@ struct delivery {
      * none. */
     int (*check_server)(const char *address, struct failure **failure);
 
-    /* Makes the file for the guest's report if the guest should report; a resumed guest
-     * keeps its file. */
-    int (*make_report)(const struct delivery_start *start, struct failure **failure);
+    /* Return: who writes the guest's report. */
+    enum report_writer (*reporter)(const struct delivery_start *start);
 
-    /* Publishes the seed in place of the domain's old one. */
-    int (*publish)(const struct delivery_start *start, const struct seed *seed,
-                   struct failure **failure);
+    /* Makes what is to be published, which borrows the seed. */
+    int (*make)(const struct delivery_start *start, const struct seed *seed,
+                struct publication *publication, struct failure **failure);
 
     /* Fails if a running guest's seed cannot be replaced; if it always fails, the next
      * two are not called. */
     int (*check_replace)(const struct domain *running, struct failure **failure);
     /* Return: whether the guest can read its seed: no replacement was interrupted. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces the seed, if publish() is not enough; else NULL. `published` gets its inode
+    /* Replaces the seed, if publishing is not enough; else NULL. `published` gets its inode
      * (storage_inode()) as soon as it has one. On failure the domain has its old seed, or
      * the message says what it has. */
     int (*replace)(const struct replacement *replacement, ino_t *published,
@@ -120,15 +114,14 @@ const struct delivery *delivery_of_running(const struct domain *running);
 /*
  * Return: whether a guest may boot although check_server() has failed: one that keeps what it
  * has read (cache="keep"); and where unwired = warn, which people set to return to running
- * snapshots. Not if another user answers in the server's place.
+ * snapshots. But not if another user answers in the server's place (FAILURE_IMDS_USER).
  */
-bool delivery_can_lack_server(const struct request *request, const struct config *config,
-                              const struct failure *reason);
+bool delivery_may_lack_server(const struct request *request, const struct config *config);
 
 /* Replaces the seed and the request of a running guest, after check_replace() and
  * through its row's replace(). */
 int delivery_replace(const struct replacement *replacement, struct failure **failure);
 
-/* For the rows: make_report() for a domain with the report channel in its XML. virtlogd
+/* For the rows: reporter() for a domain with the report channel in its XML. virtlogd
  * writes the report, as root. */
-int delivery_make_report(const struct delivery_start *start, struct failure **failure);
+enum report_writer delivery_reporter(const struct delivery_start *start);

@@ -8,9 +8,9 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "store/domain-secret.h"
 #include "store/own-directory.h"
-#include "store/secret.h"
 
 char *
 domain_secret_path(const char *uuid, const char *name)
@@ -54,14 +54,14 @@ domain_secret_make_directory(int root, const char *uuid, struct failure **failur
 /* --- passwords ------------------------------------------------------------------------ */
 
 int
-password_read(int root, const struct domain *domain, struct part *part,
-              struct failure **failure)
+password_read(int root, const struct secret_user *user, const char *name,
+              struct buffer *hash, struct failure **failure)
 {
-    cleanup_free char *path = domain_secret_path(domain->uuid, part->element);
-    cleanup_free char *directory = domain_secret_path(domain->uuid, "");
-    cleanup_free char *name = xshellquote(domain->name);
-    int missing = domain_secret_read(root, domain->uuid, part->element, LIMIT_PASSWORD,
-                                     &part->data, failure);
+    cleanup_free char *path = domain_secret_path(user->uuid, name);
+    cleanup_free char *directory = domain_secret_path(user->uuid, "");
+    cleanup_free char *domain = xshellquote(user->name);
+    int missing =
+        domain_secret_read(root, user->uuid, name, LIMIT_PASSWORD, hash, failure);
 
     if (missing < 0)
         return -1;
@@ -71,18 +71,18 @@ password_read(int root, const struct domain *domain, struct part *part,
             "%s does not exist: this host has no password for the domain\n"
             "set it: virt-seed set %s --%s-file=FILE; or copy it from the host that has "
             "it: rsync -aR HOST:%s /",
-            path, name, part->element, directory);
-    if (part->data.size > 0 && part->data.data[0] == '$')
+            path, domain, name, directory);
+    if (hash->size > 0 && hash->data[0] == '$')
         return 0;
     return failure_set(failure, FAILURE_SECRET,
                        "%s does not contain a password's hash\n"
                        "set the password again: virt-seed set %s --%s-file=FILE",
-                       path, name, part->element);
+                       path, domain, name);
 }
 
 static const char *const names[PASSWORD_COUNT] = {
-    [PASSWORD_OF_USER] = PART_PASSWORD_NAME,
-    [PASSWORD_OF_ROOT] = PART_ROOT_PASSWORD_NAME,
+    [PASSWORD_OF_USER] = PASSWORD_NAME,
+    [PASSWORD_OF_ROOT] = ROOT_PASSWORD_NAME,
 };
 
 int

@@ -12,8 +12,8 @@
 #pragma once
 
 #include "base/fs.h"
-#include "domain/domain.h"
 #include "domain/part.h"
+#include "store/secret.h"
 
 #define DOMAIN_SECRETS VIRT_SEED_STATEDIR "/secrets"
 
@@ -32,9 +32,10 @@ int domain_secret_make_directory(int root, const char *uuid, struct failure **fa
 
 /* --- passwords ------------------------------------------------------------------------ */
 
-/* Reads the hash that the part asks for. A missing one is FAILURE_SECRET_MISSING. */
-int password_read(int root, const struct domain *domain, struct part *part,
-                  struct failure **failure);
+/* Appends the hash in the file `name` of the domain's. A missing one is
+ * FAILURE_SECRET_MISSING. */
+int password_read(int root, const struct secret_user *user, const char *name,
+                  struct buffer *hash, struct failure **failure);
 
 enum {
     PASSWORD_OF_USER, /* the default user */

@@ -5,30 +5,39 @@
  *   /var/lib/virt-seed/secrets/UUID/ssh_host_ed25519_key   0600, the directories 0700
  *   /var/lib/virt-seed/UUID.ssh_host_ed25519_key.pub       0644, for 'virt-seed known-hosts'
  *
- * How it works: the private key is made once, at the first start that finds none, and
- * never replaced: of two simultaneous starts one publishes its key, and both use it. The
- * public key is made from it at each start that finds none or a different one.
+ * How it works: the first start that finds no private key gets a new one from whoever makes
+ * the seed, which is published before the seed and never replaced. The public key is
+ * published at each start that finds none or a different one.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
-#include "domain/part.h"
 
-/*
- * Ensures that the domain's keys exist, and adds them to the part, which has none yet.
- * Without `may_make` (for a resumed guest, which has had its key since its first boot) a
- * missing private key is FAILURE_SECRET_MISSING, with a hint how to copy it.
- */
-int host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
-                     struct failure **failure);
+/* What a start has to publish. */
+struct host_key {
+    struct buffer private; /* empty unless it is new */
+    char *public;          /* a line; NULL if the seed has no generated key */
+};
 
-/* The same for keys that exist. A missing one is FAILURE_SECRET_MISSING, with a hint how to
- * copy it if the guest has booted. */
-int host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
+void host_key_clear(struct host_key *key);
+
+#define cleanup_host_key __attribute__((cleanup(host_key_clear)))
+
+/* Appends the private key. Return: 0; 1 if there is none; -1 on failure. */
+int host_key_read(int root, const char *uuid, struct buffer *key,
                   struct failure **failure);
 
-/* The same for only the public key, which anyone may read. */
-int host_key_read_public(int root, const char *uuid, struct part *part,
+/* Sets the failure that the private key is missing, with a hint how to copy it if the guest
+ * has booted. Return: -1. */
+int host_key_fail_missing(const char *uuid, bool has_booted, struct failure **failure);
+
+/* Appends the line of the public key, which anyone may read. */
+int host_key_read_public(int root, const char *uuid, struct buffer *line,
                          struct failure **failure);
+
+/* Publishes the keys. Fails if there is a private key and this one is new. */
+int host_key_publish(int root, const char *uuid, const struct host_key *key,
+                     struct failure **failure);

@@ -19,7 +19,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,11 +30,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "store/imds-health.h"
+#include "store/user.h"
 #include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
-/* The user of virt-seed-imds.service. */
-#define IMDS_USER "virt-seed-imds"
 /* An answer begins with the version and the status. */
 #define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
 #define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
@@ -79,23 +77,6 @@ connect_to(const union inet_address *address, socklen_t size)
 
 /* --- whose socket it is -------------------------------------------------------------- */
 
-/* Return: the user of the unit, without loading NSS modules as getpwnam(3) would; root if
- * there is none. */
-static uid_t
-server_user(void)
-{
-    cleanup_fclose FILE *file = fopen("/etc/passwd", "re");
-    const struct passwd *entry;
-
-    if (!file)
-        return 0;
-    while ((entry = fgetpwent(file))) {
-        if (strcmp(entry->pw_name, IMDS_USER) == 0)
-            return entry->pw_uid;
-    }
-    return 0;
-}
-
 /*
  * Looks in a table of the kernel for sockets that listen on the port, at the address as it
  * is written there, or at any. Return: whether there is one; `stranger` is then the user of
@@ -107,6 +88,7 @@ find_listener(const char *table, const char *address, unsigned int port, uid_t *
     cleanup_fclose FILE *file = fopen(table, "re");
     cleanup_free char *line = NULL;
     size_t size = 0;
+    const struct user server = user_find(IMDS_USER);
     bool is_found = false;
 
     while (file && getline(&line, &size, file) > 0) {
@@ -123,7 +105,8 @@ find_listener(const char *table, const char *address, unsigned int port, uid_t *
         if (state != TCP_LISTEN || own_port != port || !is_at_address)
             continue;
         is_found = true;
-        is_trusted = user == 0 || user == geteuid() || user == server_user();
+        is_trusted = user == 0 || user == geteuid();
+        is_trusted = is_trusted || (server.is_known && user == server.uid);
         if (!is_trusted && *stranger == 0)
             *stranger = user;
     }

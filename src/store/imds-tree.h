@@ -62,7 +62,8 @@ bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
 struct imds_mac {
-    const char *mac; /* in lower case with two digits each (interface_normalize_mac) */
+    /* In lower case with two digits each (interface_normalize_mac). */
+    char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
 };
 
@@ -82,6 +83,10 @@ struct imds_domain {
     const struct document *documents; /* by their names below UUID/ */
     size_t document_count;
 };
+
+/* Refuses a tree that nobody has made for the server, which could not read one made
+ * here; a missing one, too, as with a `rundir` below 0. */
+int imds_tree_check(int rundir, struct failure **failure);
 
 /* Opens the tree in the run-time directory (rundir_open); makes it if it is missing.
  * Return: a descriptor, owned by the caller, or -1. */

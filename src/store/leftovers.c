@@ -26,12 +26,14 @@ static const struct {
     bool lasting;
     const char *suffixes[8]; /* ended by NULL */
 } directories[] = {
-    {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC, GONE_SUFFIX}},
+    {VIRT_SEED_STATEDIR,
+     true,
+     {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
     {DOMAIN_SECRETS, true, {""}},
     {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, NEXT_BOOT_SUFFIX, SHIM_ORDER_SUFFIX,
+     {SEED_SUFFIX, SEED_MADE_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
     {VIRT_SEED_TRYDIR, false, {""}},
     {IMDS_TREE, false, {""}},

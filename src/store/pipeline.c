@@ -2,15 +2,17 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/random.h>
 
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
+#include "seed/ssh-host-keys.h"
+#include "store/answer.h"
 #include "store/domain-secret.h"
-#include "store/host-key.h"
 #include "store/pipeline.h"
 #include "store/record.h"
-#include "store/secret.h"
 
 /* The keys that Kubernetes users write, in KubeVirt's order (pkg/cloud-init). Other parts
  * use the element's name. */
@@ -20,137 +22,131 @@ static const char *const default_keys[][3] = {
     [PART_NETWORK_CONFIG] = {"networkdata", "networkData", NULL},
 };
 
-/* --- files ------------------------------------------------------------------------ */
-
-/* `directory` is the one with the file, or the first if none has it. */
-static int
-fail_file(const struct config *config, const char *directory, const char *name, int error,
-          struct failure **failure)
-{
-    switch (-error) {
-    case ENOENT:
-        return failure_set(
-            failure, FAILURE_FILE,
-            "no such file in %s%s\n"
-            "add the file, or correct the name '%.256s'",
-            directory,
-            config->file_directory_count > 1 ? " and the other file directories" : "",
-            name);
-    case EXDEV:
-        return failure_set(
-            failure, FAILURE_FILE,
-            "the name leads out of %s\n"
-            "file= and symbolic links must stay below %s; see virt-seed.conf(5) for "
-            "adding directories",
-            directory, directory);
-    case EINVAL:
-    case EISDIR:
-        return failure_set(failure, FAILURE_FILE,
-                           "not a regular file\nfile= names one file below %s",
-                           directory);
-    case EFBIG:
-        return failure_set(failure, FAILURE_LIMIT,
-                           "has more than %lu MiB\n"
-                           "let the guest fetch large files itself",
-                           LIMIT_PART / MIB);
-    default:
-        return failure_set_errno(failure, FAILURE_FILE, error,
-                                 "could not read it\ncheck the file: ls -l %s/%.256s",
-                                 directory, name);
-    }
-}
-
-static int
-read_file(struct part *part, int root, const struct config *config,
-          struct failure **failure)
-{
-    const char *place = config->file_directories[0];
-    int error = -ENOENT;
-
-    for (size_t i = 0; i < config->file_directory_count; i++) {
-        cleanup_close int directory =
-            fs_open_directory_in_root(root, config->file_directories[i]);
-        cleanup_close int fd = directory;
-
-        if (directory >= 0)
-            fd = fs_open_regular_beneath(directory, part->name, NULL);
-        error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, &part->data);
-        if (error == -ENOTDIR)
-            error = -ENOENT;
-        if (error != -ENOENT) {
-            place = config->file_directories[i];
-            break;
-        }
-    }
-    return error < 0 ? fail_file(config, place, part->name, error, failure) : 0;
-}
-
-/* --- secrets ---------------------------------------------------------------------- */
+/* --- what a part needs -------------------------------------------------------------- */
 
 static void
-take_key(void *data, const char *key, struct buffer *content)
-{
-    *part_add_entry(data, key) = steal_buffer(content);
-}
-
-static int
-read_secret(struct part *part, int root, const struct domain *domain,
-            struct failure **failure)
+add_need(struct needs *needs, const struct part *part)
 {
     const char *const given[] = {part->key ? part->key : part->element, NULL};
     const char *const *keys = given;
-    const char *found;
-    int result;
-
-    if (part_is_whole_secret(part))
-        return secret_read_all(root, domain, part->name, take_key, part, failure);
-    if (!part->key && part->kind < ARRAY_SIZE(default_keys) &&
-        default_keys[part->kind][0])
-        keys = default_keys[part->kind];
-    found = keys[0];
-    result = secret_read(root, domain, part->name, keys, &part->data, &found, failure);
-    if (!part->key)
-        part->key = xstrdup(found);
-    return result;
-}
-
-/* --- one part --------------------------------------------------------------------- */
-
-int
-pipeline_read_part(const struct pipeline *pipeline, const struct request *request,
-                   struct part *part, struct failure **failure)
-{
-    const bool cold_boot = pipeline->policy == PIPELINE_COLD_BOOT;
-    const bool resume = pipeline->policy == PIPELINE_RESUME;
-    const struct domain *domain = request->domain;
-    const int root = pipeline->root;
-    int result = 0;
+    struct need *need;
 
     switch (part->origin) {
     case PART_FILE:
-        result = read_file(part, root, pipeline->config, failure);
+        needs_add(needs, NEED_FILE, part->name);
         break;
     case PART_SECRET:
-        result = read_secret(part, root, domain, failure);
+        if (part_is_whole_secret(part)) {
+            needs_add(needs, NEED_WHOLE_SECRET, part->name);
+            break;
+        }
+        if (!part->key && part->kind < ARRAY_SIZE(default_keys) &&
+            default_keys[part->kind][0])
+            keys = default_keys[part->kind];
+        need = needs_add(needs, NEED_SECRET, part->name);
+        for (size_t i = 0; i < NEED_KEYS && keys[i]; i++)
+            need->keys[i] = xstrdup(keys[i]);
         break;
     case PART_GENERATED:
-        /* Commands do not make it. */
-        if (cold_boot || resume)
-            result = host_key_prepare(root, domain->uuid, cold_boot, part, failure);
-        else
-            result = host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
+        needs_add(needs, NEED_HOST_KEY, NULL);
         break;
     case PART_STORED:
-        result = password_read(root, domain, part, failure);
+        needs_add(needs, NEED_PASSWORD, part->element);
         break;
     case PART_INLINE:
         break;
     }
-    if (result < 0)
+}
+
+/* --- the answers ---------------------------------------------------------------------- */
+
+/* Makes a key. Return: 0 or -errno. */
+static int
+generate(struct buffer *key)
+{
+    struct {
+        uint8_t secret[OPENSSH_SECRET_SIZE];
+        uint32_t check;
+    } random;
+
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return -errno;
+    openssh_key_append(key, random.secret, random.check);
+    explicit_bzero(&random, sizeof(random));
+    return 0;
+}
+
+/* Adds the private key and the public key, which is made from it, to the part. `key`, unless
+ * NULL, gets what has to be published. */
+static int
+take_host_key(const struct domain *domain, struct part *part, struct need *need,
+              struct host_key *key, struct failure **failure)
+{
+    struct buffer *private = part_add_entry(part, HOST_KEY_NAME);
+    cleanup_free char *public = NULL;
+    int error = 0;
+
+    *private = steal_buffer(&need->entries[0].content);
+    if (need->word == NEED_WORD_MAKE)
+        error = generate(private);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, error,
+                                 "could not make a host key");
+    public = openssh_key_public(buffer_text(private));
+    if (!public)
+        return failure_set(
+            failure, FAILURE_SSH_KEY,
+            DOMAIN_SECRETS
+            "/%s/" HOST_KEY_NAME " is not an OpenSSH private key\n"
+            "restore it from a backup; if it is lost, remove it, and the next start makes "
+            "a new one",
+            domain->uuid);
+    if (key && need->word == NEED_WORD_MAKE)
+        buffer_append(&key->private, private->data, private->size);
+    if (key)
+        key->public = xasprintf("%s virt-seed\n", public);
+    buffer_printf(part_add_entry(part, HOST_KEY_PUBLIC_NAME), "%s virt-seed\n", public);
+    return 0;
+}
+
+/* Moves the answer into the part. Stores a secret's key in the part; on failure the first
+ * key that was tried. */
+static int
+take_answer(const struct domain *domain, struct part *part, struct need *need,
+            struct host_key *key, struct failure **failure)
+{
+    const bool is_one_secret = need->kind == NEED_SECRET;
+
+    if (is_one_secret && !part->key)
+        part->key = xstrdup(need->failure ? need->keys[0] : need->entries[0].key);
+    if (need->failure) {
+        *failure = steal(need->failure);
+        return -1;
+    }
+    if (need->kind == NEED_HOST_KEY)
+        return take_host_key(domain, part, need, key, failure);
+    if (need->kind != NEED_WHOLE_SECRET) {
+        part->data = steal_buffer(&need->entries[0].content);
+        return 0;
+    }
+    for (size_t i = 0; i < need->entry_count; i++)
+        *part_add_entry(part, need->entries[i].key) =
+            steal_buffer(&need->entries[i].content);
+    return 0;
+}
+
+/* `need` is NULL if the part's bytes are in the domain's XML. */
+static int
+read_part(const struct pipeline *pipeline, const struct request *request,
+          struct part *part, struct need *need, struct failure **failure)
+{
+    if (need && take_answer(request->domain, part, need, pipeline->key, failure) < 0)
         return part_fail(part, failure);
     if (parts_check_size(&request->parts, failure) < 0)
         return -1;
-    return resume ? 0 : seed_check_part(request, part, failure);
+    if (pipeline->policy == PIPELINE_RESUME)
+        return 0;
+    return seed_check_part(request, part, failure);
 }
 
 /* Return: whether virt-seed keeps it for the domain; only root can read it. */
@@ -227,19 +223,28 @@ add_defaults(struct request *request, const struct config *config)
         add_default_user(&request->parts, &config->default_user);
 }
 
-int
-pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
-              struct request *request, struct failure **failure)
+/* Return: whether the caller does not read the part: it takes a permission, and the output
+ * is the same. */
+static bool
+is_unread(const struct pipeline *pipeline, const struct part *part)
 {
-    const struct config *config = pipeline->config;
+    return pipeline->hides && is_kept(part);
+}
+
+int
+pipeline_begin(const struct pipeline *pipeline, const struct host *host,
+               const struct domain *domain, struct request *request, struct needs *needs,
+               struct failure **failure)
+{
     cleanup_record struct record record = {0};
+    cleanup_buffer struct buffer text = {0};
 
     if (request_read(request, domain, failure) < 0)
         return -1;
     if (!request->payload)
-        add_defaults(request, config);
-    if (request->until_done &&
-        record_read(pipeline->root, domain->uuid, &record, failure) < 0) {
+        add_defaults(request, pipeline->config);
+    if (request->until_done && (host->read_record(host->data, &text, failure) < 0 ||
+                                record_parse(&record, &text, failure) < 0)) {
         if (pipeline->policy != PIPELINE_COLLECT)
             return -1;
         pipeline->found(pipeline->data, failure);
@@ -247,14 +252,30 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
     if (record.done)
         request_keep_identity(request);
     for (size_t i = 0; i < request->parts.count; i++) {
+        if (!is_unread(pipeline, request->parts.list[i]))
+            add_need(needs, request->parts.list[i]);
+    }
+    return 0;
+}
+
+int
+pipeline_finish(const struct pipeline *pipeline, struct request *request,
+                struct needs *needs, struct failure **failure)
+{
+    struct need *need = needs->list;
+
+    for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
-        /* Reading it takes a permission, and the output is the same. */
-        const bool is_unread = pipeline->hides && is_kept(part);
+        const bool is_read = !is_unread(pipeline, part);
+        const bool is_inline = part->origin == PART_INLINE;
         cleanup_failure struct failure *too_large = NULL;
 
-        if (!is_unread && pipeline_read_part(pipeline, request, part, failure) < 0 &&
+        if (is_read &&
+            read_part(pipeline, request, part, is_inline ? NULL : need, failure) < 0 &&
             handle_failed_part(pipeline, part, failure) < 0)
             return -1;
+        if (is_read && !is_inline)
+            need++;
         if (pipeline->hides)
             part_mask(part);
         /* Report the limit of the total size only once. */
@@ -263,4 +284,45 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
             return 0;
     }
     return 0;
+}
+
+/* --- on this host ---------------------------------------------------------------------- */
+
+static struct answerer
+make_answerer(const struct pipeline *pipeline, int root, const struct domain *domain)
+{
+    return (struct answerer){
+        .root = root,
+        .config = pipeline->config,
+        .domain = {.uuid = domain->uuid, .name = domain->name},
+        .has_booted = pipeline->migrates,
+    };
+}
+
+int
+pipeline_read(const struct pipeline *pipeline, int root, const struct domain *domain,
+              struct request *request, struct failure **failure)
+{
+    struct answerer answerer = make_answerer(pipeline, root, domain);
+    const struct host host = answerer_host(&answerer);
+    cleanup_needs struct needs needs = {0};
+
+    if (pipeline_begin(pipeline, &host, domain, request, &needs, failure) < 0)
+        return -1;
+    host.answer(host.data, &needs);
+    return pipeline_finish(pipeline, request, &needs, failure);
+}
+
+int
+pipeline_read_part(const struct pipeline *pipeline, int root,
+                   const struct request *request, struct part *part,
+                   struct failure **failure)
+{
+    struct answerer answerer = make_answerer(pipeline, root, request->domain);
+    const struct host host = answerer_host(&answerer);
+    cleanup_needs struct needs needs = {0};
+
+    add_need(&needs, part);
+    host.answer(host.data, &needs);
+    return read_part(pipeline, request, part, needs.list, failure);
 }

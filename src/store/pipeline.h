@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way from a domain to its seed: read the request, read its files and secrets on this
- * host, and check the content as the guest would read it. Then seed_make() makes the
- * seed. The hook and the commands that make a seed differ only in the policy.
+ * The way from a domain to its seed: read the request, ask the host once for its files and
+ * secrets, and check the content as the guest would read it. Then seed_make() makes the
+ * seed. The hook and the commands that make a seed differ only in the policy, and in who
+ * answers.
  */
 #pragma once
 
 #include "domain/request.h"
+#include "host/need.h"
 #include "seed/seed.h"
 #include "store/configuration.h"
+#include "store/host-key.h"
 
 enum pipeline_policy {
     /* The hook at a cold boot: the first failure ends it. Makes the ssh host key that the
@@ -29,8 +32,8 @@ enum pipeline_policy {
 
 struct pipeline {
     enum pipeline_policy policy;
-    int root; /* the host's "/" */
     const struct config *config;
+    struct host_key *key; /* gets what has to be published; NULL if nothing is */
 
     bool hides; /* with PIPELINE_MASK */
     struct failure *
@@ -45,16 +48,25 @@ struct pipeline {
 /*
  * Reads the request of the domain, which it borrows; adds what the host's configuration
  * sets for domains; reduces the request to the identity if the guest is recorded as set up
- * (boots="until-done"); and reads and checks each part. seed_make() makes the seed from
- * it.
+ * (boots="until-done"); and lists what its parts need, to which the caller may add.
  */
-int pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
-                  struct request *request, struct failure **failure);
+int pipeline_begin(const struct pipeline *pipeline, const struct host *host,
+                   const struct domain *domain, struct request *request,
+                   struct needs *needs, struct failure **failure);
 
 /*
- * Reads the part's bytes, unless they are in the domain's XML, and checks them. Stores a
- * secret's key in the part; on failure the first key that was tried. A generated part
- * that does not exist yet is FAILURE_SECRET_MISSING.
+ * Moves the answers into the parts, and checks each. A secret's key is stored in its part;
+ * on failure the first key that was tried. A generated part that does not exist yet is
+ * FAILURE_SECRET_MISSING. seed_make() makes the seed from the request.
  */
-int pipeline_read_part(const struct pipeline *pipeline, const struct request *request,
-                       struct part *part, struct failure **failure);
+int pipeline_finish(const struct pipeline *pipeline, struct request *request,
+                    struct needs *needs, struct failure **failure);
+
+/* Both for a command, which asks the host whose "/" is the directory `root` itself. */
+int pipeline_read(const struct pipeline *pipeline, int root, const struct domain *domain,
+                  struct request *request, struct failure **failure);
+
+/* The same for one part. */
+int pipeline_read_part(const struct pipeline *pipeline, int root,
+                       const struct request *request, struct part *part,
+                       struct failure **failure);

@@ -6,10 +6,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -24,6 +26,8 @@
 #include "store/own-directory.h"
 #include "store/record.h"
 
+/* A record that says nothing. */
+#define EMPTY_RECORD "{}\n"
 /* How long to wait for a lock: a fifth of a second. */
 #define LOCK_ATTEMPTS 10
 #define LOCK_MILLISECONDS 20
@@ -95,6 +99,7 @@ take_boot(json_t *object, struct record_boot *boot)
     take_text(object, "datasource", &boot->datasource);
     take_text(object, "instance-id", &boot->instance_id);
     boot->identity_alone = take_true(object, "identity-alone");
+    boot->until_done = take_true(object, "until-done");
     documents = json_object_get(object, "documents");
     kept = json_object_get(object, "kept");
     if (!json_is_object(documents))
@@ -207,6 +212,7 @@ boot_to_json(const struct record_boot *boot)
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
     add_true(object, "identity-alone", boot->identity_alone);
+    add_true(object, "until-done", boot->until_done);
     json_set(object, "documents", documents);
     if (json_object_size(kept) > 0)
         json_must(json_object_set(object, "kept", kept));
@@ -255,90 +261,168 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
 }
 
 int
-record_read(int root, const char *uuid, struct record *record, struct failure **failure)
+record_read_text(int root, const char *uuid, struct buffer *text,
+                 struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_buffer struct buffer text = {0};
-    int error = statedir_read(root, name, LIMIT_RECORD, &text);
+    int error = statedir_read(root, name, LIMIT_RECORD, text);
+
+    if (error == 0 || error == -ENOENT)
+        return 0;
+    return fail_at(name, error, "read", failure);
+}
+
+int
+record_parse(struct record *record, const struct buffer *text, struct failure **failure)
+{
     cleanup_json json_t *json = NULL;
 
     *record = (struct record){0};
-    if (error == -ENOENT)
+    if (!text->data)
         return 0;
-    if (error < 0)
-        return fail_at(name, error, "read", failure);
-    json = json_loadb(text.data, text.size, 0, NULL);
+    json = json_loadb(text->data, text->size, 0, NULL);
     if (json_is_object(json)) {
         record_from_json(record, steal(json));
         return 0;
     }
     return failure_set(failure, FAILURE_RECORD,
-                       "%s/%s is not a record: not a JSON object\n"
-                       "remove it; the next start writes it again",
-                       VIRT_SEED_STATEDIR, name);
+                       "the record is not a JSON object\n"
+                       "remove it; the next start writes it again");
+}
+
+int
+record_read(int root, const char *uuid, struct record *record, struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+
+    *record = (struct record){0};
+    if (record_read_text(root, uuid, &text, failure) < 0)
+        return -1;
+    if (record_parse(record, &text, failure) == 0)
+        return 0;
+    return failure_prefix(failure, "%s/%s" RECORD_SUFFIX, VIRT_SEED_STATEDIR, uuid);
+}
+
+void
+record_format(const struct record *record, struct buffer *text)
+{
+    cleanup_json json_t *json = record_to_json(record);
+    cleanup_free char *line = json_text(json);
+
+    buffer_append_string(text, line);
+}
+
+int
+record_write_text(int root, const char *uuid, const struct buffer *text,
+                  struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
+    cleanup_close int directory = statedir_make(root);
+    int error;
+
+    if (directory < 0)
+        error = directory;
+    else if (strcmp(buffer_text(text), EMPTY_RECORD) == 0)
+        error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    else if (text->size > LIMIT_RECORD)
+        error = -EFBIG;
+    else
+        error = fs_replace_file(directory, name, text->data, 0640, libvirt_group(root));
+    return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
 int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
 {
+    cleanup_buffer struct buffer text = {0};
+
+    record_format(record, &text);
+    return record_write_text(root, uuid, &text, failure);
+}
+
+/* --- the next record ---------------------------------------------------------------- */
+
+struct timespec
+record_changed(int root, const char *uuid)
+{
+    cleanup_free char *path = xasprintf("%s/%s" RECORD_SUFFIX, VIRT_SEED_STATEDIR, uuid);
+    struct stat status;
+
+    if (fs_stat_in_root(root, path, &status) < 0)
+        return (struct timespec){0};
+    return status.st_mtim;
+}
+
+int
+record_touch(int root, const char *uuid, struct failure **failure)
+{
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_json json_t *json = record_to_json(record);
-    cleanup_free char *text = json_text(json);
-    cleanup_close int directory = statedir_make(root);
-    int error;
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
 
     if (directory < 0)
-        error = directory;
-    else if (json_object_size(json) == 0)
-        error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    else if (strlen(text) > LIMIT_RECORD)
-        error = -EFBIG;
-    else
-        error = fs_replace_file(directory, name, text, 0640, libvirt_group(root));
+        return fail_at(name, directory, "write", failure);
+    if (utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0)
+        return fail_at(name, -errno, "write", failure);
+    return 0;
+}
+
+/* The file's time is that of the record which it is made from. */
+int
+record_write_next(int root, const char *uuid, const struct buffer *text,
+                  const struct timespec *changed, struct failure **failure)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, *changed};
+    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
+    cleanup_close int directory = statedir_make(root);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    int error = directory < 0 ? directory : tmpfile_open(&tmpfile, directory, name);
+
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, text->data, text->size);
+    if (error == 0 && (fchown(tmpfile.fd, (uid_t)-1, libvirt_group(root)) < 0 ||
+                       fchmod(tmpfile.fd, 0640) < 0 || futimens(tmpfile.fd, times) < 0))
+        error = -errno;
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* --- the next boot ------------------------------------------------------------------ */
-
 int
-record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
-                  struct failure **failure)
+record_take_next(int root, const char *uuid, struct buffer *text,
+                 struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
-    cleanup_json json_t *json = boot_to_json(boot);
-    cleanup_free char *text = json_text(json);
-    const int error = fs_replace_file(rundir, name, text, 0600, (gid_t)-1);
+    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
+    cleanup_free char *present = xasprintf("%s" RECORD_SUFFIX, uuid);
+    cleanup_close int directory = statedir_make(root);
+    const struct timespec changed = record_changed(root, uuid);
+    struct stat status;
+    int error;
 
-    if (error < 0)
-        return own_directory_fail("write", VIRT_SEED_RUNDIR, name, error, failure);
-    return 0;
-}
-
-int
-record_take_next(int rundir, const char *uuid, struct record_boot *boot)
-{
-    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
-    cleanup_close int fd = fs_open_regular_beneath(rundir, name, NULL);
-    cleanup_buffer struct buffer text = {0};
-    cleanup_json json_t *json = NULL;
-    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
-
-    if (error < 0)
-        return error;
-    json = json_loadb(text.data, text.size, 0, NULL);
-    if (!take_boot(json, boot))
-        return -EINVAL;
-    record_forget_next(rundir, uuid);
-    return 0;
+    if (directory < 0)
+        return fail_at(name, directory, "read", failure);
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : fail_at(name, -errno, "read", failure);
+    if (status.st_mtim.tv_sec == changed.tv_sec &&
+        status.st_mtim.tv_nsec == changed.tv_nsec) {
+        if (utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0 ||
+            renameat(directory, name, directory, present) < 0)
+            return fail_at(present, -errno, "write", failure);
+        return 0;
+    }
+    error = statedir_read(root, name, LIMIT_RECORD, text);
+    unlinkat(directory, name, 0);
+    return error < 0 ? fail_at(name, error, "read", failure) : 0;
 }
 
 void
-record_forget_next(int rundir, const char *uuid)
+record_forget_next(int root, const char *uuid)
 {
-    cleanup_free char *name = xasprintf("%s" NEXT_BOOT_SUFFIX, uuid);
+    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
 
-    unlinkat(rundir, name, 0);
+    if (directory >= 0)
+        unlinkat(directory, name, 0);
 }
 
 /* Locks the directory itself. Other users may be able to lock it, too, and must not delay

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "store/guest-report.h"
@@ -45,6 +46,7 @@ struct record_boot {
     char *datasource;    /* "nocloud", "configdrive", "nocloud-net"; or NULL */
     char *instance_id;   /* NULL if none could be read in the seed */
     bool identity_alone; /* the guest was already set up (boots="until-done") */
+    bool until_done;     /* it is set up once this boot succeeds */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* unknown members, or NULL */
@@ -87,6 +89,15 @@ struct record {
 int record_read(int root, const char *uuid, struct record *record,
                 struct failure **failure);
 
+/* Both steps of it: the text, which stays empty if there is no record; and what it says. */
+int record_read_text(int root, const char *uuid, struct buffer *text,
+                     struct failure **failure);
+int record_parse(struct record *record, const struct buffer *text,
+                 struct failure **failure);
+/* Replaces the record's text; removes the record if that says nothing. */
+int record_write_text(int root, const char *uuid, const struct buffer *text,
+                      struct failure **failure);
+
 /*
  * Replaces the domain's record; removes it if it is empty. Cuts texts and lists that are
  * longer than a record's limits (base/limits.h), except documents.
@@ -106,15 +117,28 @@ int record_lock(int root);
 void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                           const struct seed *seed);
 
+/* Makes it look as if it had just changed. */
+int record_touch(int root, const char *uuid, struct failure **failure);
+/* Return: when the record was last changed; 0 if there is none. */
+struct timespec record_changed(int root, const char *uuid);
+
+/* Appends the record's text. */
+void record_format(const struct record *record, struct buffer *text);
+
 /*
- * The boot that prepare has made a seed for waits in the run-time directory until libvirt
- * has started the guest: a failed start does not change the record. Release removes it.
- * Taking it fills an empty boot, and returns 0 or -errno, -ENOENT if there is none.
+ * The record that the start will have changed waits next to the present one, as UUID.next,
+ * until libvirt has started the guest: a failed start does not change the record. Release
+ * removes it. `changed` is record_changed() before the present one was read.
  */
-int record_write_next(int rundir, const char *uuid, const struct record_boot *boot,
-                      struct failure **failure);
-int record_take_next(int rundir, const char *uuid, struct record_boot *boot);
-void record_forget_next(int rundir, const char *uuid);
+int record_write_next(int root, const char *uuid, const struct buffer *text,
+                      const struct timespec *changed, struct failure **failure);
+/*
+ * Puts it in the present one's place; there may be none. If a command has changed the
+ * present one since, appends the next one's text instead, and removes that.
+ */
+int record_take_next(int root, const char *uuid, struct buffer *text,
+                     struct failure **failure);
+void record_forget_next(int root, const char *uuid);
 
 /* Moves the boot into the record as the last one; drops the previous boot's update,
  * result and end. */

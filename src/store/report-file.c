@@ -220,35 +220,41 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
 }
 
 int
-report_read(int root, const char *uuid, struct guest_report *report,
-            const struct report_listener *listener, time_t *written,
-            struct failure **failure)
+report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
+                 struct failure **failure)
 {
     cleanup_report_reader struct report_reader reader = {.file = -1};
-    cleanup_free char *chunk = xmalloc(CHUNK);
-    size_t total = 0;
     struct stat status;
+    ssize_t count = 1;
 
     report_reader_init(&reader, root, uuid);
     /* Does not wait for more from the guest. */
-    while (total < LIMIT_REPORT_FILE) {
-        ssize_t count = report_reader_read(&reader, chunk, CHUNK, failure);
+    while (count > 0 && text->size < LIMIT_REPORT_FILE) {
+        char *room = buffer_reserve(text, CHUNK);
 
+        count = report_reader_read(&reader, room, CHUNK, failure);
         if (count < 0)
             return -1;
-        if (count == 0)
-            break;
-        for (size_t at = 0; at < (size_t)count;) {
-            bool news;
-
-            at += guest_report_feed(report, chunk + at, (size_t)count - at, &news);
-            if (news && listener)
-                listener->take_line(report, listener->data);
-        }
-        total += (size_t)count;
+        text->size += (size_t)count;
+        text->data[text->size] = '\0';
     }
-    if (written)
-        *written =
-            reader.file >= 0 && fstat(reader.file, &status) == 0 ? status.st_mtime : 0;
+    *written = reader.file >= 0 && fstat(reader.file, &status) == 0 ? status.st_mtime : 0;
+    return 0;
+}
+
+int
+report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
+            struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+    size_t at = 0;
+
+    if (report_file_read(root, uuid, &text, written, failure) < 0)
+        return -1;
+    while (at < text.size) {
+        bool is_new;
+
+        at += guest_report_feed(report, text.data + at, text.size - at, &is_new);
+    }
     return 0;
 }

@@ -22,6 +22,7 @@
 
 /* Who writes the report. */
 enum report_writer {
+    REPORT_BY_NOBODY,   /* there is no report */
     REPORT_BY_VIRTLOGD, /* as root */
     REPORT_BY_SHIM,     /* as QEMU's user, under a second name, which it then gets */
 };
@@ -63,17 +64,11 @@ void report_reader_clear(struct report_reader *reader);
 
 #define cleanup_report_reader __attribute__((cleanup(report_reader_clear)))
 
-/* Called with the report after each line that counts. */
-struct report_listener {
-    void (*take_line)(const struct guest_report *report, void *data);
-    void *data;
-};
+/* Appends the whole file. `written` gets the time of the guest's last write, by the host's
+ * clock, 0 if there is no file, which is no failure. */
+int report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
+                     struct failure **failure);
 
-/*
- * Reads the whole file into the report, which must be GUEST_REPORT_EMPTY. `listener` and
- * `written` may be NULL; `written` gets the time of the guest's last write, by the host's
- * clock, 0 if there is no file. Return: 0, also without a file; -1 if it cannot be read.
- */
-int report_read(int root, const char *uuid, struct guest_report *report,
-                const struct report_listener *listener, time_t *written,
+/* Reads the whole file into the report, which must be GUEST_REPORT_EMPTY. */
+int report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
                 struct failure **failure);

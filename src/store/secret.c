@@ -168,7 +168,7 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 /* --- who may ---------------------------------------------------------------------- */
 
 static int
-check_allowed(int secret, const char *name, const struct domain *domain,
+check_allowed(int secret, const char *name, const struct secret_user *user,
               struct failure **failure)
 {
     cleanup_buffer struct buffer list = {0};
@@ -189,23 +189,23 @@ check_allowed(int secret, const char *name, const struct domain *domain,
         line[strcspn(line, " \t\r#")] = '\0';
         /* A line that is a UUID means only that domain, not one with such a name. */
         if (uuid_parse(line, uuid) == 0)
-            matches = strcasecmp(line, domain->uuid) == 0;
+            matches = strcasecmp(line, user->uuid) == 0;
         else
-            matches = *line && fnmatch(line, domain->name, 0) == 0;
+            matches = *line && fnmatch(line, user->name, 0) == 0;
         if (matches)
             return 0;
     }
     return failure_set(failure, FAILURE_SECRET_DENIED,
                        "domain '%s' may not use the secret '%s'\n"
                        "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW,
-                       domain->name, name, name);
+                       user->name, name, name);
 }
 
 /* --- reading ---------------------------------------------------------------------- */
 
 /* Return: the secret's directory, which the domain may use, or -1. */
 static int
-open_allowed(int root, const struct domain *domain, const char *name,
+open_allowed(int root, const struct secret_user *user, const char *name,
              struct failure **failure)
 {
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
@@ -230,13 +230,13 @@ open_allowed(int root, const struct domain *domain, const char *name,
     if (secret < 0)
         return fail_open(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||
-        check_allowed(secret, name, domain, failure) < 0)
+        check_allowed(secret, name, user, failure) < 0)
         return -1;
     return steal_fd(secret);
 }
 
 int
-secret_read(int root, const struct domain *domain, const char *name,
+secret_read(int root, const struct secret_user *user, const char *name,
             const char *const *keys, struct buffer *content, const char **found,
             struct failure **failure)
 {
@@ -247,7 +247,7 @@ secret_read(int root, const struct domain *domain, const char *name,
         if (secret_check_key(*key, failure) < 0)
             return -1;
     }
-    secret = open_allowed(root, domain, name, failure);
+    secret = open_allowed(root, user, name, failure);
     if (secret < 0)
         return -1;
     for (const char *const *key = keys; *key; key++) {
@@ -280,11 +280,11 @@ is_key(const struct dirent *entry)
 }
 
 int
-secret_read_all(int root, const struct domain *domain, const char *name,
+secret_read_all(int root, const struct secret_user *user, const char *name,
                 void (*take)(void *data, const char *key, struct buffer *content),
                 void *data, struct failure **failure)
 {
-    cleanup_close int secret = open_allowed(root, domain, name, failure);
+    cleanup_close int secret = open_allowed(root, user, name, failure);
     size_t total = 0;
     struct dirent **keys = NULL;
     int count, result = 0;

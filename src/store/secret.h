@@ -12,9 +12,14 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
-#include "domain/domain.h"
 
 #define SECRET_DIRECTORY VIRT_SEED_CONFDIR "/secrets"
+
+/* The domain that a secret is read for; borrowed. */
+struct secret_user {
+    const char *uuid;
+    const char *name;
+};
 
 /* Check the name of a secret (`what` is its attribute) or of a key. */
 int secret_check_name(const char *what, const char *name, struct failure **failure);
@@ -36,7 +41,7 @@ int secret_read_file(int directory, const char *name, const char *path, size_t l
  * Appends the content of the first of the keys (ended by NULL) that exists. `found`,
  * unless NULL, gets the key (borrowed from `keys`). No message contains content.
  */
-int secret_read(int root, const struct domain *domain, const char *name,
+int secret_read(int root, const struct secret_user *user, const char *name,
                 const char *const *keys, struct buffer *content, const char **found,
                 struct failure **failure);
 
@@ -44,7 +49,7 @@ int secret_read(int root, const struct domain *domain, const char *name,
  * Reads all keys of the secret, sorted by name; `take` gets each and takes over its
  * content. Skips names that begin with a dot and the list of domains.
  */
-int secret_read_all(int root, const struct domain *domain, const char *name,
+int secret_read_all(int root, const struct secret_user *user, const char *name,
                     void (*take)(void *data, const char *key, struct buffer *content),
                     void *data, struct failure **failure);
 

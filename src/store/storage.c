@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "image/image.h"
 #include "store/imds-tree.h"
 #include "store/rundir.h"
@@ -25,9 +27,32 @@ open_image(int rundir, const char *uuid, struct stat *status)
     return fs_open_regular_beneath(rundir, name, status);
 }
 
+#define IN_MEMORY                                                                        \
+    "the image is made in memory: check that there is enough (free -m), and for limits " \
+    "on it"
+
 int
-image_publish(int dir, const char *name, const struct qemu_user *qemu,
-              const struct seed *seed, struct failure **failure)
+image_open(struct failure **failure)
+{
+    int fd = memfd_create("seed", MFD_CLOEXEC);
+
+    if (fd >= 0)
+        return fd;
+    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                             "could not make the image\n" IN_MEMORY);
+}
+
+int
+image_make(int fd, const struct seed *seed, struct failure **failure)
+{
+    if (iso_write(fd, seed, failure) == 0 && iso_verify(fd, seed, failure) == 0)
+        return 0;
+    return failure_hint(failure, IN_MEMORY);
+}
+
+int
+image_publish(int dir, const char *name, const char *second, const struct qemu_user *qemu,
+              int image, struct failure **failure)
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
@@ -36,15 +61,18 @@ image_publish(int dir, const char *name, const struct qemu_user *qemu,
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a file for '%s'", name);
-    if (iso_write(tmpfile.fd, seed, failure) < 0 ||
-        iso_verify(tmpfile.fd, seed, failure) < 0)
-        return failure_prefix(failure, "%s", name);
+    error = fs_copy_all(image, tmpfile.fd);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write '%s'",
+                                 name);
     if (qemu &&
         (fchmod(tmpfile.fd, 0400) < 0 || fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0))
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "%s: could not give the image to user %ld", name,
                                  (long)qemu->uid);
     error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
+    if (error == 0 && second)
+        error = fs_link_again(dir, tmpfile.name, second);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
@@ -53,24 +81,34 @@ image_publish(int dir, const char *name, const struct qemu_user *qemu,
     return 0;
 }
 
-bool
-image_is_as_published(const struct stat *status)
-{
-    return S_ISREG(status->st_mode) && status->st_mtim.tv_nsec == 0;
-}
-
 int
-storage_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+storage_publish_image(int root, int rundir, const char *uuid, bool is_start, int image,
                       struct failure **failure)
 {
     cleanup_free char *name = rundir_seed_name(uuid);
+    cleanup_free char *made = xasprintf("%s" SEED_MADE_SUFFIX, uuid);
     const struct qemu_user qemu = qemu_user_find(root);
 
-    if (image_publish(rundir, name, &qemu, seed, failure) == 0)
+    if (image_publish(rundir, name, is_start ? made : NULL, &qemu, image, failure) == 0)
         return 0;
     failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
     return failure_hint(failure, "check that it is writable and has free space: df %s",
                         VIRT_SEED_RUNDIR);
+}
+
+bool
+storage_image_is_as_made(int rundir, const char *uuid, bool is_expected)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+    cleanup_free char *made = xasprintf("%s" SEED_MADE_SUFFIX, uuid);
+    struct stat noted, present;
+
+    if (fstatat(rundir, made, &noted, AT_SYMLINK_NOFOLLOW) < 0)
+        return !is_expected;
+    unlinkat(rundir, made, 0);
+    if (fstatat(rundir, name, &present, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return present.st_ino == noted.st_ino && noted.st_mtim.tv_nsec == 0;
 }
 
 const struct storage storage_image = {

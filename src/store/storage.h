@@ -39,24 +39,32 @@ struct storage {
 extern const struct storage storage_image;
 extern const struct storage storage_imds;
 
-/*
- * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
- * to `name`, with a modification time without a fraction of a second. It belongs to QEMU's
- * user, with mode 0400, or, if `qemu` is NULL, to the caller, with mode 0600. On failure, an
- * existing file of that name stays.
- */
-int image_publish(int dir, const char *name, const struct qemu_user *qemu,
-                  const struct seed *seed, struct failure **failure);
+/* Opens a file in memory for an image. Return: it, owned by the caller, or -1. */
+int image_open(struct failure **failure);
+
+/* Writes the seed's image to the file, which must be empty, and reads it back. */
+int image_make(int fd, const struct seed *seed, struct failure **failure);
 
 /*
- * Return: whether the file may be one that image_publish() made, and nobody has written to
- * since: a time of a write has a fraction. Changes of owner and mode do not count.
+ * Copies the image to a temporary file below `dir`, and renames it to `name`, with a
+ * modification time without a fraction of a second. It belongs to QEMU's user, with mode
+ * 0400, or, if `qemu` is NULL, to the caller, with mode 0600. The file also gets the name
+ * `second`, unless NULL. On failure, an existing file of the first name stays.
  */
-bool image_is_as_published(const struct stat *status);
+int image_publish(int dir, const char *name, const char *second,
+                  const struct qemu_user *qemu, int image, struct failure **failure);
 
-/* Writes the domain's image for QEMU's user. imds_tree_publish() writes documents. */
-int storage_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
-                          struct failure **failure);
+/* Publishes the domain's image for QEMU's user; one for a start gets a second name, until
+ * the guest has started. imds_tree_publish() writes documents. */
+int storage_publish_image(int root, int rundir, const char *uuid, bool is_start,
+                          int image, struct failure **failure);
+
+/*
+ * Once after a start: return whether the domain still has the image that was published for
+ * it, and nobody has written to that since: a time of a write has a fraction. Changes of
+ * owner and mode do not count. If there is none, whether none is expected.
+ */
+bool storage_image_is_as_made(int rundir, const char *uuid, bool is_expected);
 
 /* All storages, ended by NULL. A guest reads from the first one that has a seed. */
 extern const struct storage *const storages[];

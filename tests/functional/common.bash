@@ -49,6 +49,11 @@ sanitized() {
     readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
 }
 
+# has_sandbox: whether the maker is confined in this build.
+has_sandbox() {
+    grep -q '^#define ENABLE_SANDBOX 1$' "$top_builddir/config.h"
+}
+
 # domain_xml [REQUEST]: prints the unwired domain "web1" that asks for what REQUEST, the content of
 # the <cloud-init> element, says.
 domain_xml() {

@@ -20,6 +20,8 @@ setup() {
     install -m 0755 "$top_builddir/virt-seed-hook" "$top_builddir/virt-seed-lifecycle" "$root$sbindir"
     ln -s "$sbindir/virt-seed-hook" "$root$hooks/qemu.d/50-virt-seed"
     install -d -m 0700 "$root$confdir/secrets"
+    mkdir -p "$root/etc"
+    echo 'virt-seed:x:990:990::/:/usr/sbin/nologin' >"$root/etc/passwd"
 }
 
 doctor() {
@@ -243,6 +245,19 @@ enable_apparmor() {
     chmod 0711 "$root$hooks/qemu.d"
     run -0 "${as_nobody[@]}" virt-seed --root="$root" doctor
     assert_said "unknown: root: only root can see $hooks/qemu.d"
+}
+
+@test "suggests a user of its own for what reads domains' XML" {
+    echo 'virt-seed-imds:x:991:991::/:/usr/sbin/nologin' >"$root/etc/passwd"
+    finds note/user
+    [[ $(fix user) = systemd-sysusers ]]
+    rm "$root/etc/passwd"
+    finds note/user
+    type -P systemd-sysusers >/dev/null || skip 'there is no systemd-sysusers'
+    [[ $EUID -eq 0 && -e $top_builddir/scripts/systemd/virt-seed.sysusers ]] || skip 'needs root, and a build with systemd'
+    install -D -m 0644 "$top_builddir/scripts/systemd/virt-seed.sysusers" "$root/usr/lib/sysusers.d/virt-seed.conf"
+    systemd-sysusers --root="$root"
+    finds
 }
 
 @test "finds reports of unlimited size" {

@@ -40,11 +40,11 @@ begin() {
     an_old_seed
 }
 
-# only_a_seed: the run-time directory contains the seed and what the record will say of the boot, nothing else.
+# only_a_seed: the run-time directory contains the seed, and its name until the guest has started, nothing else.
 only_a_seed() {
     local -a found
 
-    mapfile -t found < <(compgen -G "$seeds/*" | grep -vx "$seeds/$uuid.boot")
+    mapfile -t found < <(compgen -G "$seeds/*" | grep -vx "$seed.made")
 
     [[ ${#found[@]} -eq 1 && ${found[0]} = "$seed" ]] || complain "found: ${found[*]}"
 }
@@ -387,11 +387,12 @@ new_or_refused() {
     fi
 }
 
-@test "a failing write refuses the start and leaves the old seed" {
+# A guest does not need its record, which is the last that is written but for the seed.
+@test "a failing write of the seed refuses the start and leaves the old one" {
     local error
 
     use_program
-    outcome() { refused 'could not write '; new_or_refused large.iso; }
+    outcome() { new_or_refused large.iso; }
     for error in ENOSPC EIO EDQUOT; do
         each_fault write "$error" large.xml
         [[ $points -ge 3 ]]
@@ -425,8 +426,6 @@ new_or_refused() {
 openat,openat2 EMFILE
 openat2 EINTR
 read EIO
-pread EIO
-pread short
 fstat EIO
 mkdirat EROFS
 fchown EPERM
@@ -463,7 +462,7 @@ END
         released
     }
     each_fault mmap ENOMEM large.xml
-    [[ $points -ge 3 ]]
+    [[ $points -ge 1 ]]
 }
 
 @test "a failing call in the hook either refuses the start or has no effect" {
@@ -615,10 +614,8 @@ unfinished() {
 openat,openat2 EACCES
 openat,openat2 EMFILE
 read EIO
-write ENOSPC
-fstat EIO
 renameat EROFS
-mkdirat EROFS
+unlinkat EROFS
 END
     attempt lifecycle release
     succeeded

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# imds-units.bats: what systemd knows of the metadata server: its units, its user and its directory.
+# imds-units.bats: what systemd knows of the metadata server: its units, its user and its directory; and of the
+# hook's user.
 # tests/host/imds.bats tests the server as it runs in its unit.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -74,6 +75,19 @@ modes() {
     chgrp 0 "$tree"
     systemd-tmpfiles --root="$root" --create "$made/virt-seed-imds.tmpfiles"
     [[ $(modes) = "755 0 0"$'\n'"711 0 0"$'\n'"750 0 $group" ]]
+}
+
+@test "systemd creates two users, each with a number and a group of its own and without a shell" {
+    local name uid gid shell
+
+    make_user_and_tree
+    systemd-sysusers --root="$root" "$made/virt-seed.sysusers"
+    for name in virt-seed virt-seed-imds; do
+        IFS=: read -r _ _ uid gid _ _ shell < <(grep "^$name:" "$root/etc/passwd")
+        [[ $(grep "^$name:" "$root/etc/group") = "$name:x:$gid:" ]]
+        [[ $uid -gt 0 && $uid -lt 1000 && $shell = */nologin ]]
+    done
+    [[ $(cut -d : -f 3 "$root/etc/passwd" | sort | uniq -d) = '' ]]
 }
 
 @test "the user that systemd creates can serve what is published, and nobody else can read it" {

@@ -143,7 +143,7 @@ release() {
     lifecycle_beside_journal wired.xml restore
     start wired.xml
     # Nothing is known of it.
-    [[ ! -e $record ]]
+    [[ $(jq -c . "$record") = '{}' ]]
 }
 
 # bats test_tags=native
@@ -412,14 +412,14 @@ begun() {
 
 @test "what is recorded was known before QEMU's user could change the seed" {
     lifecycle wired.xml prepare
-    [[ $(stat -c '%a %u' "$seeds/$uuid.boot") = "600 $EUID" ]]
+    [[ $(stat -c '%a %u' "$root$statedir/$uuid.next") = "640 $EUID" ]]
     head -c 100000 /dev/urandom >"$seeds/$uuid.iso"
     # As virt-seed itself would have written it.
     touch -d "@$(date +%s)" "$seeds/$uuid.iso"
     lifecycle wired.xml started
     virt-seed --root="$root" dump wired.xml user-data | sha256sum | cut -d ' ' -f 1 >digest
     [[ $(in_record '.boot.documents["user-data"]') = "$(<digest)" ]]
-    [[ ! -e $seeds/$uuid.boot ]]
+    [[ ! -e $root$statedir/$uuid.next ]]
 }
 
 # --- nothing kills a guest that runs ----------------------------------------------------------
@@ -427,19 +427,18 @@ begun() {
 # bats test_tags=native
 @test "started fails for no other reason than an attack, whatever it finds" {
     lifecycle_beside_journal wired.xml prepare
-    echo '{' >"$seeds/$uuid.boot"
+    echo '{' >"$root$statedir/$uuid.next"
     lifecycle_beside_journal wired.xml started
     [[ $(journal_field MESSAGE) == *'could not record'* ]]
-    ln -sf /nowhere "$seeds/$uuid.iso"
-    lifecycle_beside_journal wired.xml started
     lifecycle_beside_journal wired.xml release
     lifecycle_beside_journal wired.xml prepare
     mkdir -p "$root$statedir"
     echo '[]' >"$record"
     lifecycle_beside_journal wired.xml started
-    [[ $(journal_field MESSAGE) == *'is not a record'* && $(<"$record") = '[]' ]]
+    [[ $(journal_field MESSAGE) == *'is not a JSON object'* && $(<"$record") = '[]' ]]
     rm -r "$root$statedir"
     echo >"$root$statedir"
+    ln "$seeds/$uuid.iso" "$seeds/$uuid.iso.made"
     lifecycle_beside_journal wired.xml started
     rm -r "$seeds"
     ln -s /nowhere "$seeds"

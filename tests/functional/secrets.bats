@@ -50,7 +50,7 @@ no_marker() {
 no_marker_is_left() {
     local found
 
-    found=$(find "$root" -path "$root$confdir/secrets" -prune -o -type f ! -name "$uuid.iso" \
+    found=$(find "$root" -path "$root$confdir/secrets" -prune -o -type f ! -name "$uuid.iso*" \
         -exec grep -la "$marker" {} +) || true
     [[ -z $found ]] || { echo "found in: $found" && return 1; }
 }

@@ -78,6 +78,20 @@ only() {
     [[ $output ]]
 }
 
+@test "the hook can talk to its child, end it, and let it abort" {
+    needs_policy
+    run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class process "$policy"
+    for right in fork sigchld sigkill signal; do
+        [[ $output =~ [\ {]${right}[\ }] ]]
+    done
+    run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class unix_stream_socket \
+        --perms create,read,write "$policy"
+    [[ $output ]]
+    # Its memfd.
+    run -0 sesearch --type_trans --source virt_seed_hook_t --target tmpfs_t --class file "$policy"
+    [[ $output = *' virt_seed_hook_tmpfs_t;' ]]
+}
+
 @test "no guest may read a seed before libvirt labels it" {
     needs_policy
     only read virt_seed_image_t virt_seed_hook_t virtd_t sysadm_t

@@ -72,6 +72,17 @@ locale: C.UTF-8
 END
 }
 
+@test "writes what looks like the end of <metadata> so that the hook does not stop there" {
+    printf '#!/bin/sh\necho "<metadata></metadata><disk/>" >/tmp/x\n' >script
+    sets --user-data=script >out.xml
+    [[ $(grep -c '</metadata>' out.xml) = 1 ]]
+    document user-data <out.xml | diff - script
+    run -0 virt-seed --root="$root" check - <out.xml
+    sed 's|&lt;|<|g; s|&gt;|>|g; s|#!/bin/sh|<![CDATA[&|; s|</ci:user-data>|]]>&|' out.xml >cdata.xml
+    run -1 virt-seed --root="$root" check - <cdata.xml
+    [[ $output = *'its XML is not as libvirt writes it'*'write &lt;/metadata>'* ]]
+}
+
 @test "sets and removes generated host keys" {
     sets --ssh-host-keys=generate --datasource=configdrive >out.xml
     run -0 is_valid <out.xml

@@ -52,22 +52,24 @@ may_include() {
 
 @test "layers include one another in one direction only" {
     may_include base
-    may_include domain base
-    may_include wire base domain
-    may_include seed base domain
-    may_include image base domain seed wire
-    may_include store base domain wire seed image
-    may_include check base domain wire seed image store
-    may_include lifecycle base domain wire seed image store
-    may_include import base domain wire seed image store
-    may_include cli base domain wire seed image store check import
-    may_include vdsm base domain wire image store
+    may_include host base
+    may_include domain base host
+    may_include wire base host domain
+    may_include seed base host domain
+    may_include image base host domain seed wire
+    may_include store base host domain wire seed image
+    may_include check base host domain wire seed image store
+    may_include maker base host domain wire seed image store
+    may_include lifecycle base host domain wire seed image store maker
+    may_include import base host domain wire seed image store
+    may_include cli base host domain wire seed image store check import
+    may_include vdsm base host domain wire image store
     may_include shim base
     may_include imds base store
-    finds_nothing other_layers base domain wire seed image store check lifecycle import cli vdsm shim imds
+    finds_nothing other_layers base host domain wire seed image store check maker lifecycle import cli vdsm shim imds
 
-    plant fifteenth/planted.c
-    finds other_layers base fifteenth/
+    plant sixteenth/planted.c
+    finds other_layers base sixteenth/
     plant cli/deep/planted.c '#include "cli/cli.h"' '#include "imds/path.h"'
     finds foreign_includes cli base cli/deep/planted.c
 }

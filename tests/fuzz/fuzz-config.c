@@ -18,7 +18,7 @@
 #define OUTSIDE "what nobody may see"
 
 static char name[] = "web1";
-static const struct domain domain = {.name = name, .uuid = UUID};
+static const struct secret_user domain = {.name = name, .uuid = UUID};
 
 static void
 prepare(void)

@@ -117,10 +117,9 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
     int result = config_read(&config, fuzz_root(), &failure);
 
     fuzz_require(fuzz_succeeded(result, &failure));
-    result = pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME,
-                                              .root = fuzz_root(),
-                                              .config = &config},
-                           domain, request, &failure);
+    result =
+        pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME, .config = &config},
+                      fuzz_root(), domain, request, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */

@@ -6,6 +6,7 @@
 fuzz_replays = \
 	%D%/replay-config \
 	%D%/replay-domain \
+	%D%/replay-exchange \
 	%D%/replay-iso \
 	%D%/replay-ovirt \
 	%D%/replay-paths \
@@ -29,6 +30,9 @@ libfuzz_a_SOURCES = \
 libfuzz_a_CFLAGS = $(FUZZ_CFLAGS)
 CLEANFILES += libfuzz.a
 
+# What libxml2 finds in a domain's XML, as the unit test compares it.
+fuzz_paths_values = tests/unit/domain-values.c tests/unit/domain-values.h
+
 FUZZ_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 
@@ -38,6 +42,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_domain_SOURCES = %D%/fuzz-domain.c %D%/replay.c
 %C%_replay_domain_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_domain_LDADD = $(FUZZ_LDADD)
+%C%_replay_exchange_SOURCES = %D%/fuzz-exchange.c %D%/replay.c
+%C%_replay_exchange_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_exchange_LDADD = $(FUZZ_LDADD)
 %C%_replay_imds_SOURCES = %D%/fuzz-imds.c %D%/replay.c
 %C%_replay_imds_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_imds_LDADD = libimds.a $(FUZZ_LDADD)
@@ -47,7 +54,7 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_ovirt_SOURCES = %D%/fuzz-ovirt.c %D%/replay.c
 %C%_replay_ovirt_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_ovirt_LDADD = libimport.a $(FUZZ_LDADD)
-%C%_replay_paths_SOURCES = %D%/fuzz-paths.c %D%/replay.c
+%C%_replay_paths_SOURCES = %D%/fuzz-paths.c %D%/replay.c $(fuzz_paths_values)
 %C%_replay_paths_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_paths_LDADD = $(FUZZ_LDADD)
 %C%_replay_report_SOURCES = %D%/fuzz-report.c %D%/replay.c
@@ -68,6 +75,7 @@ if ENABLE_FUZZERS
 fuzz_programs = \
 	%D%/fuzz-config \
 	%D%/fuzz-domain \
+	%D%/fuzz-exchange \
 	%D%/fuzz-iso \
 	%D%/fuzz-ovirt \
 	%D%/fuzz-paths \
@@ -92,6 +100,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_domain_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_domain_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_domain_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_exchange_SOURCES = %D%/fuzz-exchange.c
+%C%_fuzz_exchange_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_exchange_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_exchange_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_imds_SOURCES = %D%/fuzz-imds.c
 %C%_fuzz_imds_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_imds_LDADD = libimds.a $(FUZZ_LDADD)
@@ -104,7 +116,7 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_ovirt_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_ovirt_LDADD = libimport.a $(FUZZ_LDADD)
 %C%_fuzz_ovirt_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-%C%_fuzz_paths_SOURCES = %D%/fuzz-paths.c
+%C%_fuzz_paths_SOURCES = %D%/fuzz-paths.c $(fuzz_paths_values)
 %C%_fuzz_paths_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_paths_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_paths_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -131,6 +143,7 @@ EXTRA_DIST += \
 	%D%/corpus \
 	%D%/config.dict \
 	%D%/domain.dict \
+	%D%/exchange.dict \
 	%D%/imds.dict \
 	%D%/iso.dict \
 	%D%/ovirt.dict \

@@ -68,7 +68,8 @@ add(int tree, const char *uuid, const char *token, char *macs, struct failure **
         enum imds_link link = strchr(mac, '@') ? IMDS_LINK_USER : IMDS_LINK_NEIGHBOUR;
 
         mac[strcspn(mac, "@")] = '\0';
-        list[domain.mac_count++] = (struct imds_mac){.mac = mac, .link = link};
+        snprintf(list[domain.mac_count].mac, sizeof(list->mac), "%s", mac);
+        list[domain.mac_count++].link = link;
     }
     return imds_tree_publish(tree, &domain, failure);
 }

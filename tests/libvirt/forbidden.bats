@@ -230,9 +230,13 @@ nothing_leaked() {
     for ((number = 0; number < 38; number++)); do
         lab_run ln -s "${target}l$((number + 1))" "$images/l$number"
     done
+    lab_run mkdir "$images/l38"
     {
         echo "<sysinfo type='smbios'><oemStrings>"
-        yes "<entry>$images/l0$(printf '/x%.0s' {1..1900})</entry>" | head -n 150
+        target=$(printf '/x%.0s' {1..1900})
+        for number in {1..150}; do
+            echo "<entry>$images/l0/$number$target</entry>"
+        done
         echo "</oemStrings></sysinfo>"
     } >"$BATS_TEST_TMPDIR/strings"
     console=/etc/virt-seed/secrets/victim/allow define_evil "/<features>/{

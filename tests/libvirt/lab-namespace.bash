@@ -66,6 +66,11 @@ name_host() {
     printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$host_name" >/etc/hosts
 }
 
+# As after an installation.
+add_user() {
+    grep -q '^virt-seed:' /etc/passwd || echo 'virt-seed:x:990:990::/:/usr/sbin/nologin' >>/etc/passwd
+}
+
 # Before /proc is replaced it still shows the process id by which the host knows this process.
 read -r pid _ </proc/self/stat
 namespace=$(readlink /proc/self/ns/mnt)
@@ -78,6 +83,7 @@ bind_private_dirs
 isolate_from_host_services
 hide_kvm
 name_host
+add_user
 ip link set lo up
 
 echo "$pid $namespace" >"$lab/holder.new"

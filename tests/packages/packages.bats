@@ -124,6 +124,18 @@ runs() {
     [[ $(stat -c '%a %U' /etc/virt-seed/conf.d) = "755 root" ]]
 }
 
+@test "each of the two users has a number of its own, no rights and no shell" {
+    local name user shell
+
+    for name in virt-seed virt-seed-imds; do
+        IFS=: read -r _ _ user _ _ _ shell < <(getent passwd $name)
+        [[ $user -ne 0 && $user -lt 1000 && $shell = */nologin ]]
+        [[ $(id --groups --name $name) = "$name" ]]
+        [[ $(find / -xdev -user $name) = '' ]]
+    done
+    [[ $(id --user virt-seed) != "$(id --user virt-seed-imds)" ]]
+}
+
 @test "nothing of the metadata server's is enabled, and its directory is its own" {
     run systemctl is-enabled virt-seed-imds.socket virt-seed-imds.service
     [[ $output = disabled$'\n'disabled ]]
@@ -229,14 +241,16 @@ END
     [[ $(<"$local_rules") = "deny /srv/private r," ]]
 }
 
-@test "a purge ends well while a process of the server's user is left" {
-    local pid
+@test "a purge ends well while a process of each user is left" {
+    local user pids=()
 
     apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
-    setpriv --reuid virt-seed-imds --clear-groups --regid nogroup sleep 300 3>&- 4>&- &
-    pid=$!
-    wait_until pgrep --uid virt-seed-imds
+    for user in virt-seed virt-seed-imds; do
+        setpriv --reuid $user --clear-groups --regid nogroup sleep 300 3>&- 4>&- &
+        pids+=($!)
+        wait_until pgrep --uid $user
+    done
     run dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
-    kill "$pid"
+    kill "${pids[@]}"
     [[ $status -eq 0 ]]
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -31,12 +32,15 @@ publish(void **state, struct seed *seed)
     const struct domain domain = {.uuid = UNIT_UUID};
     struct failure *failure = NULL;
     cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
-    struct delivery_start start = {.domain = &domain};
+    const struct delivery_start start = {.domain = &domain};
+    cleanup_publication struct publication publication = PUBLICATION_NONE;
+    cleanup_close int image = image_open(&failure);
 
     assert_no_failure(failure);
-    start.root = unit_directory(state);
-    start.rundir = rundir;
-    delivery_drive.publish(&start, seed, &failure);
+    publication.output = image;
+    delivery_drive.make(&start, seed, &publication, &failure);
+    assert_no_failure(failure);
+    publication_publish(&publication, unit_directory(state), rundir, UNIT_UUID, &failure);
     assert_no_failure(failure);
 }
 
@@ -53,6 +57,70 @@ reads_back_what_was_published(void **state)
     assert_no_failure(failure);
     assert_ptr_equal(storage, &storage_image);
     assert_true(seed_is_same(&seed, &found_seed));
+}
+
+/* Publishes a seed, and says whether it is still the one after this is done with its file. */
+static bool
+is_as_made_after(void **state, void (*change)(int rundir))
+{
+    cleanup_seed struct seed seed = new_seed();
+    struct failure *failure = NULL;
+    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+
+    publish(state, &seed);
+    change(rundir);
+    return storage_image_is_as_made(rundir, UNIT_UUID, true);
+}
+
+static void
+change_mode(int rundir)
+{
+    assert_int_equal(fchmodat(rundir, UNIT_UUID ".iso", 0640, 0), 0);
+}
+
+static void
+remove_it(int rundir)
+{
+    assert_int_equal(unlinkat(rundir, UNIT_UUID ".iso", 0), 0);
+}
+
+static void
+replace_it(int rundir)
+{
+    remove_it(rundir);
+    unit_make_file(rundir, UNIT_UUID ".iso", 0600, "another");
+}
+
+static void
+append_to_it(int rundir)
+{
+    cleanup_close int fd =
+        openat(rundir, UNIT_UUID ".iso", O_WRONLY | O_APPEND | O_CLOEXEC);
+    struct stat status = {0};
+
+    /* The clock may just be at a whole second. */
+    while (status.st_mtim.tv_nsec == 0) {
+        const struct timespec moment = {.tv_nsec = 10000000};
+
+        nanosleep(&moment, NULL);
+        assert_int_equal(write(fd, "x", 1), 1);
+        assert_int_equal(fstat(fd, &status), 0);
+    }
+}
+
+static void
+tells_a_seed_from_one_that_was_changed(void **state)
+{
+    struct failure *failure = NULL;
+    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+
+    assert_true(is_as_made_after(state, change_mode));
+    assert_false(is_as_made_after(state, remove_it));
+    assert_false(is_as_made_after(state, replace_it));
+    assert_false(is_as_made_after(state, append_to_it));
+    /* It is asked once. */
+    assert_true(storage_image_is_as_made(rundir, UNIT_UUID, false));
+    assert_false(storage_image_is_as_made(rundir, UNIT_UUID, true));
 }
 
 static void
@@ -124,17 +192,22 @@ start(void **state, int rundir, const char *emulator, const struct delivery *exp
                   emulator);
     cleanup_seed struct seed seed = new_seed();
     struct failure *failure = NULL;
-    struct delivery_start what = {.root = unit_directory(state), .rundir = rundir};
+    cleanup_publication struct publication publication = PUBLICATION_NONE;
+    cleanup_close int image = image_open(&failure);
+    struct delivery_start what = {.domain = &unit.domain};
 
     unit_domain_read(&unit, xml);
     request_read(&unit.request, &unit.domain, &failure);
     assert_no_failure(failure);
     wire_facts_read(&facts, &unit.domain);
-    what.domain = &unit.domain;
     what.facts = &facts;
     what.request = &unit.request;
     assert_ptr_equal(delivery_for(&unit.request, facts.uses_shim), expected);
-    expected->publish(&what, &seed, &failure);
+    publication.report = expected->reporter(&what);
+    publication.output = image;
+    expected->make(&what, &seed, &publication, &failure);
+    assert_no_failure(failure);
+    publication_publish(&publication, unit_directory(state), rundir, UNIT_UUID, &failure);
     assert_no_failure(failure);
 }
 
@@ -167,7 +240,7 @@ writes_no_order_without_the_shim(void **state)
     cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
 
     start(state, rundir, "/usr/bin/qemu-system-x86_64", &delivery_drive);
-    assert_int_equal(unit_count_entries(rundir), 1);
+    assert_int_equal(unit_count_entries(rundir), 2);
 }
 
 int
@@ -175,6 +248,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(reads_back_what_was_published),
+        unit_test_in_directory(tells_a_seed_from_one_that_was_changed),
         unit_test_in_directory(finds_none_of_a_domain_that_does_not_run),
         unit_test_in_directory(says_why_it_cannot_be_read),
         cmocka_unit_test(tells_seeds_apart),

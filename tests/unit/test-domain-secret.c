@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "store/domain-secret.h"
 #include "unit.h"
 
@@ -88,7 +89,7 @@ what_is_not_asked_for_is_removed_but_the_host_key_stays(void **state)
     store(state, "$6$one", "$6$two", true);
     unit_make_file(unit_directory(state), &DOMAIN_SECRETS "/" UNIT_UUID "/key"[1], 0600,
                    "key");
-    parts_add_kept(&parts, PART_PASSWORD, PART_STORED, PART_PASSWORD_NAME, NULL);
+    parts_add_kept(&parts, PART_PASSWORD, PART_STORED, PASSWORD_NAME, NULL);
     passwords_remove_unused(unit_directory(state), UNIT_UUID, &parts);
     assert_int_equal(count_kept(state), 2);
     assert_kept(state, "$6$one");

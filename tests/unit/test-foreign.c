@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/domain.h"
 #include "unit.h"
 #include "wire/parts.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/part.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
@@ -110,7 +111,7 @@ finds_all_that_virt_seed_makes(void **state)
         ".iso",
         ".iso.old",
         ".resumed",
-        ".boot",
+        ".iso.made",
         ".shim",
         (".libvirt-" UNIT_UUID),
         ".iso.new.0123abcd",
@@ -122,8 +123,9 @@ finds_all_that_virt_seed_makes(void **state)
 
     make(root, STATE, UNIT_UUID ".json");
     make(root, STATE, UNIT_UUID ".json.new.01234567");
-    make(root, STATE, UNIT_UUID "." PART_HOST_KEY_PUBLIC);
-    make(root, STATE, "secrets/" UNIT_UUID "/" PART_HOST_KEY);
+    make(root, STATE, UNIT_UUID ".next");
+    make(root, STATE, UNIT_UUID "." HOST_KEY_PUBLIC_NAME);
+    make(root, STATE, "secrets/" UNIT_UUID "/" HOST_KEY_NAME);
     for (size_t i = 0; i < ARRAY_SIZE(seeds); i++) {
         cleanup_free char *name = xasprintf("%s%s", UNIT_UUID, seeds[i]);
 
@@ -137,7 +139,7 @@ finds_all_that_virt_seed_makes(void **state)
     make(root, SERVED, UNIT_UUID "/access");
     make(root, SERVED, UNIT_UUID ".new.0123abcd/access");
     find(root, &leftovers);
-    assert_int_equal(leftovers.count, 17);
+    assert_int_equal(leftovers.count, 18);
 }
 
 static void

@@ -26,10 +26,8 @@ resolve(void **state, struct unit_domain *unit, const char *element,
     assert_no_failure(*failure);
     request_clear(&unit->request);
     /* Which does not ask for content that a guest could read. */
-    return pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME,
-                                            .root = unit_directory(state),
-                                            .config = config},
-                         &unit->domain, &unit->request, failure);
+    return pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME, .config = config},
+                         unit_directory(state), &unit->domain, &unit->request, failure);
 }
 
 static void

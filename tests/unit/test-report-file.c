@@ -246,14 +246,12 @@ reads_all_boots_into_one_report(void **state)
     time_t written = -1;
 
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &written, &failure),
-        0);
+        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
     assert_int_equal(report.state, GUEST_STATE_NOTHING);
     assert_int_equal(written, 0);
     make(state, REPORT, LINE(BOOT, RESULT) LINE(OTHER_BOOT, "") "{\"virt-");
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &written, &failure),
-        0);
+        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
     assert_int_equal(report.state, GUEST_STATE_RUNNING);
@@ -266,6 +264,7 @@ of_much_the_newest_is_read(void **state)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_free char *path = path_of(REPORT);
+    time_t written;
     struct failure *failure = NULL;
 
     make(state, REPORT, LINE(BOOT, RESULT));
@@ -276,7 +275,7 @@ of_much_the_newest_is_read(void **state)
     }
     append(state, REPORT, "\n" LINE(OTHER_BOOT, RESULT));
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, NULL, NULL, &failure), 0);
+        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
     assert_int_equal(report.ignored, 1);

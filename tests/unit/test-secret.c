@@ -16,7 +16,7 @@ static const char *const secrets = &SECRET_DIRECTORY[1];
 
 #define CONTENT "hunter2"
 
-static const struct domain web1 = {.name = (char *)"web1", .uuid = UNIT_UUID};
+static const struct secret_user web1 = {.name = (char *)"web1", .uuid = UNIT_UUID};
 
 /* --- helpers ---------------------------------------------------------------------- */
 
@@ -376,7 +376,7 @@ refuses_everybody_where_the_list_leads_nowhere(void **state)
 static void
 takes_a_uuid_for_no_pattern_of_names(void **state)
 {
-    const struct domain impostor = {.name = (char *)UNIT_UUID, .uuid = UNIT_OTHER_UUID};
+    const struct secret_user impostor = {.name = UNIT_UUID, .uuid = UNIT_OTHER_UUID};
     const char *const keys[] = {"userdata", NULL};
     cleanup_free char *allow = path_of("web1", "allow");
     cleanup_buffer struct buffer content = {0};

@@ -181,6 +181,32 @@ keeps_comments_instructions_and_a_declaration(void **state)
 }
 
 static void
+formats_what_libvirt_reads_in_the_same_lines(void **state)
+{
+    static const struct form forms[] = {
+        {"<d>\n  <e f='1'/>\n</d>\n", "<d>\n  <e f='1'/>\n</d>"},
+        {"<?xml version='1.0'?>\n<!-- a -->\n<d><?pi?></d>", "\n\n<d></d>"},
+        {"<d><!-- a\n --><e f=\"1\"\n g='2'/><h/></d>",
+         "<d>\n\n<e f='1' g='2'/><h/></d>"},
+        {"<d><e>a<![CDATA['<b>']]><!-- -->&#13;c</e></d>",
+         "<d><e>a&apos;&lt;b&gt;&apos;\rc</e></d>"},
+        {"<d e='&#9;&#10;&quot;&apos;'/>", "<d e='\t\n&quot;&apos;'/>"},
+        {"<d>a<e/>\n<![CDATA[b]]></d>", "<d><e/>\n</d>"},
+        {"<d><metadata><!-- --><a b='1'><![CDATA[<]]></a></metadata></d>",
+         "<d><metadata><!-- --><a b=\"1\"><![CDATA[<]]></a></metadata></d>"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+        cleanup_xml xmlDoc *doc = unit_parse(forms[i].text);
+        cleanup_buffer struct buffer text =
+            xml_format_as_libvirt(xmlDocGetRootElement(doc));
+
+        unit_assert_content(&text, forms[i].formatted);
+    }
+}
+
+static void
 keeps_the_name_of_a_namespace(void **state)
 {
     cleanup_xml xmlDoc *doc =
@@ -331,6 +357,7 @@ main(void)
         cmocka_unit_test(writes_other_documents_in_that_form),
         cmocka_unit_test(keeps_characters_that_reading_would_change),
         cmocka_unit_test(keeps_comments_instructions_and_a_declaration),
+        cmocka_unit_test(formats_what_libvirt_reads_in_the_same_lines),
         cmocka_unit_test(keeps_the_name_of_a_namespace),
         cmocka_unit_test(finds_the_end_of_the_first_of_two_domains),
         cmocka_unit_test(finds_elements_without_a_namespace),

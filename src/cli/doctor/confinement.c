@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AppArmor and SELinux: whether they let libvirt run the hook and the emulator shim. */
+/* The user of the hook's child; AppArmor and SELinux: whether they let libvirt run the hook
+ * and the emulator shim. */
 #include "config.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "store/libvirt-host.h"
+#include "store/user.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
 #define SELINUX "/sys/fs/selinux"
@@ -35,6 +37,20 @@ read_word(int root, const char *path, int *error)
     if (error)
         *error = result < 0 ? result : -ENODATA;
     return NULL;
+}
+
+/* --- the user ----------------------------------------------------------------------- */
+
+/* Without it, seeds are made all the same. */
+void
+doctor_user(struct doctor *doctor)
+{
+    if (user_find_in_root(doctor->root, MAKER_USER).is_known)
+        doctor_add(doctor, DOCTOR_OK, "user", NULL, "there is a user " MAKER_USER);
+    else
+        doctor_add(doctor, DOCTOR_NOTE, "user", "systemd-sysusers",
+                   "there is no user " MAKER_USER ": the hook reads what domains ask for "
+                   "as nobody, whom it shares with other programs");
 }
 
 /* --- AppArmor --------------------------------------------------------------------- */

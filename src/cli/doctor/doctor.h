@@ -94,6 +94,7 @@ int systemd_reloaded_since(const char *name, const struct timespec *since);
 void doctor_libvirt(struct doctor *doctor);
 void doctor_hook(struct doctor *doctor);
 void doctor_files(struct doctor *doctor);
+void doctor_user(struct doctor *doctor);
 void doctor_apparmor(struct doctor *doctor);
 void doctor_selinux(struct doctor *doctor);
 void doctor_server(struct doctor *doctor);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "host/message.h"
+
+/* The length of a text that is NULL. */
+#define NO_TEXT UINT32_MAX
+
+struct header {
+    uint32_t kind;
+    uint32_t size;
+};
+
+/* --- writing -------------------------------------------------------------------------- */
+
+void
+message_put_number(struct buffer *message, uint32_t number)
+{
+    buffer_append(message, &number, sizeof(number));
+}
+
+void
+message_put_bytes(struct buffer *message, const void *data, size_t size)
+{
+    message_put_number(message, (uint32_t)size);
+    buffer_append(message, data, size);
+}
+
+void
+message_put_text(struct buffer *message, const char *text)
+{
+    if (text)
+        message_put_bytes(message, text, strlen(text));
+    else
+        message_put_number(message, NO_TEXT);
+}
+
+int
+message_send(int socket, enum message_kind kind, const struct buffer *content)
+{
+    const struct header header = {(uint32_t)kind, (uint32_t)content->size};
+    int error = fs_write_all(socket, &header, sizeof(header));
+
+    return error < 0 ? error : fs_write_all(socket, content->data, content->size);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* Return: how many bytes were there, or -errno. */
+static ssize_t
+receive_all(int socket, char *data, size_t size)
+{
+    size_t have = 0;
+
+    while (have < size) {
+        ssize_t count = read(socket, data + have, size - have);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -errno;
+        if (count == 0)
+            break;
+        have += (size_t)count;
+    }
+    return (ssize_t)have;
+}
+
+int
+message_receive(int socket, size_t limit, struct buffer *content)
+{
+    struct header header;
+    ssize_t count = receive_all(socket, (char *)&header, sizeof(header));
+
+    if (count <= 0)
+        return (int)count;
+    if (count != sizeof(header) || header.kind == 0 || header.kind > MESSAGE_RESULT ||
+        header.size > limit)
+        return -EBADMSG;
+    count = receive_all(socket, buffer_reserve(content, header.size), header.size);
+    if (count < 0)
+        return (int)count;
+    if (count != (ssize_t)header.size)
+        return -EBADMSG;
+    content->size += header.size;
+    content->data[content->size] = '\0';
+    return (int)header.kind;
+}
+
+struct message
+message_begin(const struct buffer *content)
+{
+    return (struct message){.at = content->data, .left = content->size};
+}
+
+static void
+fail(struct message *message)
+{
+    message->left = 0;
+    message->is_bad = true;
+}
+
+uint32_t
+message_get_number(struct message *message, uint32_t limit)
+{
+    uint32_t number = 0;
+
+    if (message->left < sizeof(number)) {
+        fail(message);
+        return 0;
+    }
+    memcpy(&number, message->at, sizeof(number));
+    message->at += sizeof(number);
+    message->left -= sizeof(number);
+    if (number <= limit)
+        return number;
+    fail(message);
+    return 0;
+}
+
+char *
+message_get_text(struct message *message, size_t limit, bool is_optional)
+{
+    const uint32_t length = message_get_number(message, UINT32_MAX);
+    char *text;
+
+    if (message->is_bad || (length == NO_TEXT && is_optional))
+        return NULL;
+    if (length > limit || length > message->left || memchr(message->at, '\0', length)) {
+        fail(message);
+        return NULL;
+    }
+    text = xstrndup(message->at, length);
+    message->at += length;
+    message->left -= length;
+    return text;
+}
+
+void
+message_get_bytes(struct message *message, size_t limit, struct buffer *bytes)
+{
+    const uint32_t length = message_get_number(message, UINT32_MAX);
+
+    if (message->is_bad)
+        return;
+    if (length > limit || length > message->left) {
+        fail(message);
+        return;
+    }
+    buffer_append(bytes, message->at, length);
+    message->at += length;
+    message->left -= length;
+}
+
+bool
+message_is_over(const struct message *message)
+{
+    return !message->is_bad && message->left == 0;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: a cold boot gets its seed or is refused, so that no guest ever boots for
+ * the first time without what was asked for. A start that resumes a guest is not refused
+ * because of its wiring or the content of its documents: the guest read its seed long ago,
+ * and its saved state would be lost. It gets the seed that its saved XML asks for, byte for
+ * byte the same as the one it was saved with unless its files or secrets have changed;
+ * without that, it would not find its disk. The host key that was made at the guest's first
+ * boot is never made again: if it is missing, the guest is not resumed.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/documents.h"
+#include "domain/request.h"
+#include "domain/xml.h"
+#include "maker/prepare.h"
+#include "store/delivery.h"
+#include "store/pipeline.h"
+#include "store/record.h"
+#include "wire/wire.h"
+
+struct making {
+    const struct maker_start *start;
+    struct domain *domain;
+    struct wire_facts facts; /* of the XML as libvirt has it */
+    struct request request;
+    struct needs needs;
+    struct verdict *verdict;
+};
+
+static void
+making_clear(struct making *making)
+{
+    wire_facts_clear(&making->facts);
+    request_clear(&making->request);
+    needs_clear(&making->needs);
+}
+
+/* --- whether it is asked for ---------------------------------------------------------- */
+
+/* Return: whether the start has anything to do with seeds and reports. */
+static bool
+concerns_us(const struct wire_facts *facts)
+{
+    return facts->wants_seed || facts->seed_of_another || facts->report_of_another ||
+           delivery_wired(facts);
+}
+
+/* Refuses another domain's seed or report; and the domain's own seed if there is no
+ * request for it. If there is one, a cold boot is wired before it is refused. */
+static int
+refuse_unasked(const struct making *making, struct failure **failure)
+{
+    const struct wire_facts *facts = &making->facts;
+    const bool resumes = making->start->resumes;
+    const struct delivery *delivery;
+    cleanup_free char *name = NULL;
+
+    /* A resumed guest has its own seed and report unless someone changed the saved
+     * state. */
+    if (resumes && (facts->seed_of_another || facts->report_of_another))
+        return failure_set(
+            failure, FAILURE_UNASKED_SEED,
+            "would be resumed with another domain's seed or report\n"
+            "check the serial, the disks, channels and other devices with files in the "
+            "saved XML: virsh save-image-dumpxml FILE");
+    if (resumes || facts->wants_seed)
+        return 0;
+    if (facts->report_of_another)
+        return wire_report_check(making->domain, failure);
+    /* Another domain's disk or URL counts, too: with it, this guest would read that
+     * domain's seed. */
+    delivery = delivery_wired(facts);
+    if (!delivery && !facts->seed_of_another)
+        return 0;
+    name = xshellquote(making->domain->name);
+    return failure_set(
+        failure, FAILURE_UNASKED_SEED,
+        "has %s %s, but no <cloud-init> in its <metadata>\n"
+        "remove the wiring with 'virt-seed unset %s', or restore the request",
+        delivery ? "virt-seed's" : "another domain's",
+        delivery ? delivery->wiring : "seed", name);
+}
+
+/* --- the needs ------------------------------------------------------------------------ */
+
+static void
+need_labels(const struct domain *domain, struct needs *needs)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (disk_may_have_label(&domain->disks[i]))
+            needs_add(needs, NEED_LABEL, domain->disks[i].source);
+    }
+}
+
+/* The answers are in the order of the disks. */
+static void
+take_labels(struct domain *domain, const struct needs *needs)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        struct disk *disk = &domain->disks[i];
+
+        if (!disk_may_have_label(disk))
+            continue;
+        while (needs->list[at].kind != NEED_LABEL)
+            at++;
+        if (needs->list[at].word == NEED_WORD_LABEL_CIDATA)
+            disk->label = xstrdup(SEED_LABEL_NOCLOUD);
+        else if (needs->list[at].word == NEED_WORD_LABEL_CONFIG_2)
+            disk->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
+        at++;
+    }
+}
+
+/* Asks for everything at once. A cold boot is wired on trial, for which the disks' labels
+ * count; and if it has to be refused, whether there is a definition. */
+static int
+ask(struct making *making, const struct pipeline *pipeline, struct failure **failure)
+{
+    const struct host *host = making->start->host;
+    struct needs *needs = &making->needs;
+
+    if (pipeline_begin(pipeline, host, making->domain, &making->request, needs, failure) <
+        0)
+        return -1;
+    if (!making->start->resumes) {
+        need_labels(making->domain, needs);
+        needs_add(needs, NEED_DEFINITION, NULL);
+    }
+    host->answer(host->data, needs);
+    return pipeline_finish(pipeline, &making->request, needs, failure);
+}
+
+static enum need_word
+find_definition(const struct making *making)
+{
+    for (size_t i = 0; i < making->needs.count; i++) {
+        if (making->needs.list[i].kind == NEED_DEFINITION)
+            return making->needs.list[i].word;
+    }
+    return NEED_WORD_NONE;
+}
+
+/* --- the wiring ----------------------------------------------------------------------- */
+
+/*
+ * Refuses the start, and says what to type. Where the configuration allows it and libvirt
+ * keeps a definition of the domain, the definition is wired at the end of this start.
+ * `wiring` is what wiring has changed on trial.
+ */
+static int
+refuse_unwired(const struct making *making, const struct wiring *wiring,
+               struct failure **failure)
+{
+    const struct wire_facts *facts = &making->facts;
+    cleanup_free char *name = xshellquote(making->domain->name);
+    cleanup_free char *emulator = wire_shim_emulator(making->domain);
+    const bool is_wired = wire_facts_are_wired(facts);
+    const enum need_word definition = find_definition(making);
+
+    /* Keep it short, since libvirt prefixes it with a long line. But if there is a wiring
+     * that is another domain's or another request's, tell what is wrong with it. */
+    if (is_wired || facts->seed_of_another || facts->report_of_another) {
+        cleanup_free char *changes = wiring_describe(wiring);
+
+        failure_set(
+            failure, FAILURE_UNWIRED,
+            "asks for cloud-init but is not wired for that; 'virt-seed wire' would "
+            "report: %s",
+            changes);
+    } else {
+        failure_set(failure, FAILURE_UNWIRED,
+                    "asks for cloud-init but is not wired for it yet");
+    }
+    if (definition == NEED_WORD_DEFINITION_NONE) {
+        /* The emulator shim does not replace an existing wiring, and cannot do
+         * everything. */
+        if (is_wired || !wire_shim_can(&making->request))
+            return failure_hint(
+                failure, "wire its XML before it is created: virt-seed wire FILE | "
+                         "virsh create /dev/stdin; or define it with virsh define, and "
+                         "start that");
+        return failure_hint(
+            failure,
+            "wire its XML before it is created: virt-seed wire FILE | virsh create "
+            "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
+            "define, and start that",
+            emulator);
+    }
+    /* This start's XML is a snapshot's. */
+    if (definition == NEED_WORD_DEFINITION_WIRED && !is_wired)
+        return failure_hint(
+            failure, "its definition is wired, but this start has an older "
+                     "XML, as of a snapshot; 'unwired = warn' in " VIRT_SEED_CONFDIR
+                     "/virt-seed.conf lets it start");
+    if (making->start->config->autowire)
+        making->verdict->hint_if_wired =
+            xasprintf("wiring it now; run: virsh start %s", name);
+    return failure_hint(failure, "run: virt-seed wire %s && virsh start %s", name, name);
+}
+
+/* Required of a cold boot, but not of a resumed guest. */
+static int
+wire_or_refuse(const struct making *making, struct failure **failure)
+{
+    const struct wire_facts *facts = &making->facts;
+    const struct wire_options options = {
+        .imds_address = making->start->config->imds_address,
+        .facts = facts,
+    };
+    /* Whatever the configuration says about unwired domains, no guest gets another's seed
+     * or writes another's report. */
+    const bool may_start_unwired = making->start->config->warn_unwired &&
+                                   !facts->seed_of_another && !facts->report_of_another;
+    cleanup_wiring struct wiring wiring = {0};
+
+    if (wire_domain(making->domain, &making->request, &options, &wiring, failure) < 0)
+        return -1;
+    if (wiring.change_count > 0 && wiring.needed && !may_start_unwired)
+        return refuse_unwired(making, &wiring, failure);
+    for (size_t i = 0; i < wiring.change_count; i++)
+        verdict_note(making->verdict, "starting without this wiring: %s",
+                     wiring.changes[i]);
+    return 0;
+}
+
+/* --- the record ----------------------------------------------------------------------- */
+
+/* A state that was saved before the last boot knows nothing of that boot. Return: whether
+ * the record changes. */
+static bool
+record_resumed_guest(const struct making *making, struct record *record)
+{
+    if (!record_forget_later_boot(record))
+        return false;
+    verdict_note(making->verdict,
+                 "resumed from a state that is older than its last boot; the "
+                 "result of that boot is not this guest's");
+    return true;
+}
+
+static void
+record_boot(const struct making *making, const struct storage *storage,
+            struct record *record)
+{
+    const struct request *request = &making->request;
+    cleanup_record_boot struct record_boot boot = {0};
+
+    record_boot_add_seed(&boot, storage, &making->verdict->seed);
+    boot.time = record_time(time(NULL));
+    boot.name = xstrdup(making->domain->name);
+    boot.version = xstrdup(PACKAGE_VERSION);
+    boot.identity_alone = request->until_done && record->done;
+    boot.until_done = request->until_done;
+    record->cache_keep = request->cache || record->cache_keep;
+    record_set_boot(record, &boot);
+}
+
+/* What the record will say once the guest has started. A record that cannot be read is no
+ * reason to refuse a start. */
+static void
+make_next_record(const struct making *making, const struct storage *storage)
+{
+    const struct host *host = making->start->host;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_record struct record record = {0};
+    cleanup_buffer struct buffer text = {0};
+    bool is_changed = true;
+
+    if (host->read_record(host->data, &text, &failure) < 0 ||
+        record_parse(&record, &text, &failure) < 0) {
+        verdict_note(making->verdict, "its start will not be recorded: %s%s%s",
+                     failure->message, failure->hint ? "; " : "",
+                     failure->hint ? failure->hint : "");
+        return;
+    }
+    if (making->start->resumes)
+        is_changed = record_resumed_guest(making, &record);
+    else
+        record_boot(making, storage, &record);
+    if (is_changed)
+        record_format(&record, &making->verdict->next_record);
+}
+
+/* --- the seed ------------------------------------------------------------------------- */
+
+/*
+ * The seed's digest is logged, unless the seed has more than what is in the XML, which is
+ * public anyway: a reader of the journal who knows everything else in the seed could test
+ * guesses of a password in a secret or a file against the digest.
+ */
+static char *
+make_digest(const struct making *making)
+{
+    const struct config *config = making->start->config;
+    const struct publication *publication = &making->verdict->publication;
+    const int fd = publication->output;
+    cleanup_buffer struct buffer image = {0};
+    bool is_public = !config->vendor_data.value && !config->default_keys.value &&
+                     !config->default_user.value;
+
+    for (size_t i = 0; i < making->request.parts.count; i++)
+        is_public = is_public && making->request.parts.list[i]->origin == PART_INLINE;
+    if (!is_public || !publication->has_image || lseek(fd, 0, SEEK_SET) < 0 ||
+        fs_read_all(fd, LIMIT_IMAGE, &image) < 0)
+        return NULL;
+    return digest_make(&image);
+}
+
+static int
+describe_delivery(struct making *making, struct failure **failure)
+{
+    const struct wire_facts *facts = &making->facts;
+    const struct request *request = &making->request;
+    const struct delivery *delivery = delivery_for(request, facts->uses_shim);
+    const struct delivery_start start = {
+        .domain = making->domain,
+        .facts = facts,
+        .request = request,
+    };
+    struct verdict *verdict = making->verdict;
+    struct publication *publication = &verdict->publication;
+
+    if (delivery->check_server && delivery->is_wired(facts)) {
+        verdict->server = xstrdup(facts->url.address);
+        verdict->may_lack_server =
+            delivery_may_lack_server(request, making->start->config);
+    }
+    publication->report = delivery->reporter(&start);
+    make_next_record(making, delivery->storage);
+    if (delivery->make(&start, &making->verdict->seed, publication, failure) < 0)
+        return -1;
+    verdict->digest = make_digest(making);
+    return 0;
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+/* Return: 0 with the verdict's kind set, or -1. */
+static int
+prepare(struct making *making, struct failure **failure)
+{
+    const struct maker_start *start = making->start;
+    const struct wire_facts *facts = &making->facts;
+    const struct pipeline pipeline = {
+        .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
+        .config = start->config,
+        .key = &making->verdict->key,
+    };
+    xmlNode *node;
+
+    if (!concerns_us(facts))
+        return 0;
+    if (refuse_unasked(making, failure) < 0)
+        return -1;
+    if (!facts->wants_seed)
+        return 0;
+    if (start->resumes && !wire_facts_are_wired(facts)) {
+        verdict_note(making->verdict,
+                     "resumed without a seed: its XML is not wired for one");
+        return 0;
+    }
+    if (ask(making, &pipeline, failure) < 0)
+        return -1;
+    if (!start->resumes) {
+        take_labels(making->domain, &making->needs);
+        if (wire_or_refuse(making, failure) < 0)
+            return -1;
+    }
+    /* Started unwired, as configured: it could not read a seed. */
+    if (!wire_facts_are_wired(facts))
+        return 0;
+    /* The request has its own copies; large documents need not be in memory twice. */
+    node = request_find(making->domain);
+    if (node)
+        xml_remove(node);
+    if (seed_make(&making->verdict->seed, &making->request, failure) < 0)
+        return -1;
+    making->verdict->kind = VERDICT_SEED;
+    return describe_delivery(making, failure);
+}
+
+void
+maker_prepare(const struct maker_start *start, struct verdict *verdict)
+{
+    __attribute__((cleanup(making_clear))) struct making making = {
+        .start = start, .domain = start->domain, .verdict = verdict};
+
+    wire_facts_read(&making.facts, start->domain);
+    if (prepare(&making, &verdict->refusal) < 0)
+        verdict->kind = VERDICT_REFUSE;
+}

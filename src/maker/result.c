@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How results are recorded: the report covers one start of the domain, in which the guest
+ * may have booted several times. The last boot that cloud-init finished counts, even if
+ * another one has begun. If there is none (the start failed, the guest was stopped early,
+ * or it was resumed and had already reported everything), the result does not change; the
+ * start has already removed the previous boot's.
+ */
+#include "config.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "maker/result.h"
+#include "store/guest-report.h"
+#include "store/record.h"
+
+/* --- what the guest reported -------------------------------------------------------- */
+
+static char **
+copy_texts(const struct guest_messages *messages)
+{
+    char **texts = xcalloc(messages->count, sizeof(*texts));
+
+    for (size_t i = 0; i < messages->count; i++)
+        texts[i] = xstrdup(messages->list[i].text);
+    return texts;
+}
+
+static void
+take_end(const struct guest_report *report, struct record_result *result)
+{
+    cleanup_json json_t *claim = json_object();
+
+    if (!guest_state_is_end(report->state))
+        return;
+    record_result_clear(result);
+    *result = (struct record_result){
+        .state = report->state,
+        .datasource = report->datasource ? xstrdup(report->datasource) : NULL,
+        .errors = copy_texts(&report->errors),
+        .error_count = report->errors.count,
+        .warnings = copy_texts(&report->warnings),
+        .warning_count = report->warnings.count,
+    };
+    guest_claim_write(&report->claim, claim);
+    guest_claim_read(&result->claim, claim);
+}
+
+static void
+read_report(const struct buffer *text, struct record_result *result)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    size_t at = 0;
+
+    while (at < text->size) {
+        bool is_new;
+
+        at += guest_report_feed(&report, text->data + at, text->size - at, &is_new);
+        if (is_new)
+            take_end(&report, result);
+    }
+}
+
+/* With boots="until-done", success also records the guest as done. */
+static enum maker_event
+set_result(struct record *record, struct record_result *result)
+{
+    enum maker_event event = MAKER_EVENT_DONE;
+
+    if (result->state != GUEST_STATE_DONE) {
+        event = MAKER_EVENT_FAILED;
+    } else if (record->boot.until_done && !record->done && !record->boot.identity_alone) {
+        record->done = record_time(time(NULL));
+        event = MAKER_EVENT_UNTIL_DONE;
+    }
+    record_set_result(record, result);
+    return event;
+}
+
+int
+maker_report(const struct maker_end *end, struct maker_result *result,
+             struct failure **failure)
+{
+    cleanup_record_result struct record_result last = {0};
+    cleanup_record struct record record = {0};
+
+    if (record_parse(&record, end->record, failure) < 0)
+        return -1;
+    read_report(end->report, &last);
+    if (guest_state_is_end(last.state)) {
+        if (end->written != 0)
+            last.time = record_time(end->written);
+        result->event = set_result(&record, &last);
+    }
+    record_set_end(&record, end->end);
+    record_format(&record, &result->record);
+    return 0;
+}
+
+/* --- a start ------------------------------------------------------------------------- */
+
+int
+maker_merge(const struct buffer *text, const struct buffer *next_text,
+            struct maker_result *result, struct failure **failure)
+{
+    cleanup_record struct record record = {0};
+    cleanup_record struct record next = {0};
+
+    if (record_parse(&record, text, failure) < 0 ||
+        record_parse(&next, next_text, failure) < 0)
+        return -1;
+    record.cache_keep = record.cache_keep || next.cache_keep;
+    if (next.boot.time)
+        record_set_boot(&record, &next.boot);
+    else
+        record_forget_later_boot(&record);
+    record_format(&record, &result->record);
+    return 0;
+}
+
+void
+maker_result_clear(struct maker_result *result)
+{
+    buffer_clear(&result->record);
+    *result = (struct maker_result){0};
+}

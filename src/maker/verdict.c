@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "maker/verdict.h"
+
+void
+verdict_note(struct verdict *verdict, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    texts_add(&verdict->notes, &verdict->note_count, xvasprintf(format, arguments));
+    va_end(arguments);
+}
+
+void
+verdict_clear(struct verdict *verdict)
+{
+    texts_free(verdict->notes, verdict->note_count);
+    failure_free(verdict->refusal);
+    free(verdict->hint_if_wired);
+    publication_clear(&verdict->publication);
+    seed_clear(&verdict->seed);
+    host_key_clear(&verdict->key);
+    free(verdict->server);
+    free(verdict->digest);
+    buffer_clear(&verdict->next_record);
+    *verdict = VERDICT_NONE;
+}
