@@ -159,7 +159,7 @@
 /* What the maker may say: warnings, bytes of a text; of what is served, documents and depth
  * of their paths; bytes of the metadata server's address. */
 #define LIMIT_NOTES 32
-#define LIMIT_MAKER_TEXT (2 * LIMIT_MESSAGE)
+#define LIMIT_MAKER_TEXT (2UL * LIMIT_MESSAGE)
 #define LIMIT_SERVED_DOCUMENTS 64
 #define LIMIT_SERVED_DEPTH 4
 #define LIMIT_SERVER 64

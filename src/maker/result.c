@@ -100,21 +100,21 @@ maker_report(const struct maker_end *end, struct maker_result *result,
 /* --- a start ------------------------------------------------------------------------- */
 
 int
-maker_merge(const struct buffer *text, const struct buffer *next_text,
+maker_merge(const struct buffer *record, const struct buffer *next,
             struct maker_result *result, struct failure **failure)
 {
-    cleanup_record struct record record = {0};
-    cleanup_record struct record next = {0};
+    cleanup_record struct record merged = {0};
+    cleanup_record struct record started = {0};
 
-    if (record_parse(&record, text, failure) < 0 ||
-        record_parse(&next, next_text, failure) < 0)
+    if (record_parse(&merged, record, failure) < 0 ||
+        record_parse(&started, next, failure) < 0)
         return -1;
-    record.cache_keep = record.cache_keep || next.cache_keep;
-    if (next.boot.time)
-        record_set_boot(&record, &next.boot);
+    merged.cache_keep = merged.cache_keep || started.cache_keep;
+    if (started.boot.time)
+        record_set_boot(&merged, &started.boot);
     else
-        record_forget_later_boot(&record);
-    record_format(&record, &result->record);
+        record_forget_later_boot(&merged);
+    record_format(&merged, &result->record);
     return 0;
 }
 

@@ -452,7 +452,8 @@ reads_large_documents_fast(void **state)
         domain_text_begin(&text, &xml, &failure);
         while (domain_text_next(&text, &value, &failure) > 0)
             count++;
-        assert_true(clock() - start < CLOCKS_PER_SEC);
+        /* It takes 40 ms; in valgrind, seconds. */
+        assert_true(clock() - start < 60 * CLOCKS_PER_SEC);
         assert_no_failure(failure);
         assert_int_equal(count, written);
     }
