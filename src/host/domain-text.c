@@ -282,6 +282,18 @@ read_attribute(struct domain_text *text, struct domain_value *value,
     return set_value(text, written, value, failure);
 }
 
+/* Return: what follows the next "</", or NULL. strstr(3) with AddressSanitizer looks at the
+ * whole rest each time. */
+static const char *
+find_end_tag(const char *at)
+{
+    for (at = strchr(at, '<'); at; at = strchr(at + 1, '<')) {
+        if (at[1] == '/')
+            return at + strlen("</");
+    }
+    return NULL;
+}
+
 /* Skips the rest of the element, whose start tag has begun. libxml2 may have written it. */
 static int
 skip_element(struct domain_text *text, struct text_part name, struct failure **failure)
@@ -294,11 +306,11 @@ skip_element(struct domain_text *text, struct text_part name, struct failure **f
             return -1;
     }
     while (tag_end == '>') {
-        const char *end = strstr(text->at, "</");
+        const char *name_in_end = find_end_tag(text->at);
 
-        if (!end)
+        if (!name_in_end)
             return refuse(text, "an element does not end", failure);
-        text->at = end + strlen("</");
+        text->at = name_in_end;
         if (!is_same(take_name(text), name))
             continue;
         if (!take(text, ">"))
