@@ -19,7 +19,6 @@
 #include "maker/verdict.h"
 
 /* The largest messages, in bytes. */
-#define LIMIT_NEEDS_MESSAGE (2 * MIB)
 #define LIMIT_ANSWERS_MESSAGE (32 * MIB)
 #define LIMIT_VERDICT_MESSAGE (32 * MIB)
 #define LIMIT_RESULT_MESSAGE (LIMIT_RECORD + 64 * KIB)
