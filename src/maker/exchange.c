@@ -222,10 +222,12 @@ is_document_path(const char *path)
     char *rest = copy;
     int depth = 0;
 
-    if (path[strspn(path, characters)] || strcmp(path, IMDS_ACCESS) == 0)
+    if (path[strspn(path, characters)])
         return false;
     for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
         if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            return false;
+        if (depth == 0 && strcmp(name, IMDS_ACCESS) == 0)
             return false;
         depth++;
     }
@@ -306,6 +308,8 @@ publication_get(struct verdict *verdict, struct message *message)
         if (!publication->shim_word || !publication->has_image)
             return false;
     }
+    if (publication->report == REPORT_BY_SHIM && !publication->shim_word)
+        return false;
     if (!publication->token)
         return true;
     return imds_is_token(publication->token) && served_get(verdict, message);
@@ -364,7 +368,9 @@ seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
         return false;
     if (verdict->server && !is_address(verdict->server))
         return false;
-    return !verdict->digest || is_digest(verdict->digest);
+    if (!verdict->digest)
+        return true;
+    return verdict->publication.has_image && is_digest(verdict->digest);
 }
 
 bool
