@@ -372,6 +372,8 @@ refuses_images_that_are_none(void **state)
     static const struct row rows[] = {
         {"report 3",
          .fields = {SEED, N(REPORT_BY_SHIM + 1), N(0), NO_TEXT, NO_TEXT, REST}},
+        {"a report of the shim without it",
+         .fields = {SEED, N(REPORT_BY_SHIM), N(1), NO_TEXT, NO_TEXT, REST}, GIVEN_IMAGE},
         {"2 images", .fields = {SEED, N(REPORT_BY_NOBODY), N(2), NO_TEXT, NO_TEXT, REST},
          GIVEN_IMAGE},
         {"an image and a token",
@@ -458,6 +460,7 @@ refuses_documents_that_lead_elsewhere(void **state)
         {"a path that leads up on the way", .fields = {WITH_DOCUMENT(T("a/../b"))}},
         {"a path that leads up at its end", .fields = {WITH_DOCUMENT(T("a/.."))}},
         {"the file that says who may read", .fields = {WITH_DOCUMENT(T(IMDS_ACCESS))}},
+        {"a directory of that name", .fields = {WITH_DOCUMENT(T(IMDS_ACCESS "/x"))}},
         {"a path that is too deep", .fields = {WITH_DOCUMENT(T("a/b/c/d/e"))}},
         {"a long path", .fields = {WITH_DOCUMENT(REPEATED("a", LIMIT_PATH + 1))}},
         {"a NUL in a path", .fields = {WITH_DOCUMENT(T("user-data\0/../x"))}},
