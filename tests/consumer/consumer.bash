@@ -61,6 +61,8 @@ make_seed() {
     shift
     mkdir -p "$folder"
     virt-seed --quiet wire - >"$folder/domain.xml" || return
+    # libvirt keeps no comment before <domain>.
+    sed -i -n '/^<domain/,$p' "$folder/domain.xml"
     # The first start makes the host key that build puts into the seed.
     if grep -q 'ssh-host-keys=.generate' "$folder/domain.xml"; then
         virt-seed-lifecycle "$@" web1 prepare begin - <"$folder/domain.xml" || return
