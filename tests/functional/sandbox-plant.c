@@ -254,7 +254,8 @@ do_status(void)
 static void
 do_memory(void)
 {
-    void *small, *large;
+    /* A compiler may leave out what is allocated and not used. */
+    void *volatile small, *volatile large;
 
     enter();
     small = malloc(256 * MIB);

@@ -36,7 +36,7 @@ refuses_what_is_not_well_formed(void **state)
         "domain",           "<domain>",      "<domain></other>",
         "<a/><b/>",         "<a>&none;</a>", "<a b=1/>",
         "<a b='1' b='2'/>", "<a>\xff</a>",   "<!-- only a comment -->",
-        "<x:a/>more"};
+        "<a/>more"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -155,7 +155,6 @@ keeps_characters_that_reading_would_change(void **state)
         {"<d><metadata a=\"&#9;&#10;&#13;\">&#13;\n</metadata></d>\n", NULL},
         {"<d xml:space='preserve'> <a> x <b/> y\n</a> </d>\n", NULL},
         {"<d><![CDATA[a]]]]><![CDATA[>b]]></d>\n", NULL},
-        {"<d><![CDATA[a]]><![CDATA[b]]></d>\n", "<d><![CDATA[ab]]></d>\n"},
         {"<d>&lt;![CDATA[x]]&gt; &amp;amp;</d>\n", NULL},
     };
 
