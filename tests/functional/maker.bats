@@ -11,6 +11,7 @@ fault=$top_builddir/tests/hostile/fault
 setup() {
     has_sandbox || skip 'built without the sandbox'
     "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    cd "$BATS_TEST_TMPDIR" || return
     make_root
     seeds=$root$rundir
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >wired.xml
