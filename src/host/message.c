@@ -80,8 +80,9 @@ message_receive(int socket, size_t limit, struct buffer *content)
 
     if (count <= 0)
         return (int)count;
-    if (count != sizeof(header) || header.kind == 0 || header.kind > MESSAGE_RESULT ||
-        header.size > limit)
+    if (count != sizeof(header) || header.size > limit)
+        return -EBADMSG;
+    if (header.kind == 0 || header.kind > MESSAGE_RESULT)
         return -EBADMSG;
     count = receive_all(socket, buffer_reserve(content, header.size), header.size);
     if (count < 0)

@@ -24,7 +24,7 @@
 static bool
 names_seed(const struct buffer *xml, const char *uuid)
 {
-    cleanup_free char *path = xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
+    cleanup_free char *path = seed_path(uuid);
 
     return memmem(xml->data, xml->size, path, strlen(path));
 }

@@ -310,8 +310,9 @@ make_digest(const struct making *making)
 
     for (size_t i = 0; i < making->request.parts.count; i++)
         is_public = is_public && making->request.parts.list[i]->origin == PART_INLINE;
-    if (!is_public || !publication->has_image || lseek(fd, 0, SEEK_SET) < 0 ||
-        fs_read_all(fd, LIMIT_IMAGE, &image) < 0)
+    if (!is_public || !publication->has_image)
+        return NULL;
+    if (lseek(fd, 0, SEEK_SET) < 0 || fs_read_all(fd, LIMIT_IMAGE, &image) < 0)
         return NULL;
     return digest_make(&image);
 }

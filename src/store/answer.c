@@ -191,7 +191,7 @@ answer_definition(const struct answerer *answerer, struct need *need)
 {
     const char *uuid = answerer->domain.uuid;
     cleanup_free char *name = xasprintf("%s.xml", answerer->domain.name);
-    cleanup_free char *path = xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
+    cleanup_free char *path = seed_path(uuid);
     cleanup_free char *in_url = xasprintf("/%s/", uuid);
     cleanup_close int directory =
         fs_open_directory_in_root(answerer->root, VIRT_SEED_DEFINITIONS);
