@@ -40,12 +40,18 @@ libbase_a_SOURCES = \
 libhost_a_SOURCES = \
 	%D%/host/domain-text.c \
 	%D%/host/domain-text.h \
+	%D%/host/exchange.c \
+	%D%/host/exchange.h \
 	%D%/host/forbidden-paths.c \
 	%D%/host/forbidden-paths.h \
+	%D%/host/maker.c \
+	%D%/host/maker.h \
 	%D%/host/message.c \
 	%D%/host/message.h \
 	%D%/host/need.c \
 	%D%/host/need.h \
+	%D%/host/verdict.c \
+	%D%/host/verdict.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \
@@ -200,8 +206,6 @@ libmaker_a_SOURCES = \
 	%D%/maker/result.h \
 	%D%/maker/sandbox.c \
 	%D%/maker/sandbox.h \
-	%D%/maker/verdict.c \
-	%D%/maker/verdict.h \
 	$(NULL)
 libmaker_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 
@@ -249,27 +253,34 @@ SEED_LIBS = \
 	$(BLKID_LIBS) \
 	$(NULL)
 
-sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
+sbin_PROGRAMS += virt-seed-hook virt-seed-maker
 
-# Runs for every domain of the host: libc alone.
-virt_seed_hook_SOURCES = %D%/lifecycle/hook.c %D%/lifecycle/operation.h
-virt_seed_hook_LDADD = libbase.a
-virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
-
-virt_seed_lifecycle_SOURCES = \
+# What the hook does; an archive for tests.
+noinst_LIBRARIES += liblifecycle.a
+liblifecycle_a_SOURCES = \
 	%D%/lifecycle/autowire.c \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
-	%D%/lifecycle/main.c \
-	%D%/lifecycle/maker.c \
-	%D%/lifecycle/maker.h \
-	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
+	%D%/lifecycle/run.c \
 	%D%/lifecycle/started.c \
 	$(NULL)
-virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
-virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
+
+# Runs as root for every domain of the host: libc alone.
+virt_seed_hook_SOURCES = %D%/lifecycle/main.c
+virt_seed_hook_LDADD = liblifecycle.a libhost.a libbase.a
+virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
+
+# The same for tests.
+noinst_PROGRAMS += hook-in-root
+hook_in_root_SOURCES = tests/hook-in-root.c
+hook_in_root_LDADD = $(virt_seed_hook_LDADD)
+hook_in_root_LDFLAGS = $(HOOK_LDFLAGS)
+
+virt_seed_maker_SOURCES = %D%/maker/main.c
+virt_seed_maker_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+virt_seed_maker_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(MAKER_LIBS)
 
 # Installed by `make install-vdsm` alone (hooks/local.mk).
 noinst_PROGRAMS += virt-seed-vdsm

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "host/message.h"
 
@@ -39,6 +40,25 @@ message_put_text(struct buffer *message, const char *text)
         message_put_bytes(message, text, strlen(text));
     else
         message_put_number(message, NO_TEXT);
+}
+
+void
+message_put_time(struct buffer *message, time_t time)
+{
+    message_put_number(message, (uint32_t)((uint64_t)time >> 32));
+    message_put_number(message, (uint32_t)time);
+}
+
+void
+message_put_failure(struct buffer *message, const struct failure *failure)
+{
+    message_put_number(message, failure ? 1 : 0);
+    if (!failure)
+        return;
+    message_put_number(message, (uint32_t)failure->code);
+    message_put_number(message, (uint32_t)failure->line);
+    message_put_text(message, failure->message);
+    message_put_text(message, failure->hint);
 }
 
 int
@@ -157,6 +177,34 @@ message_get_bytes(struct message *message, size_t limit, struct buffer *bytes)
     buffer_append(bytes, message->at, length);
     message->at += length;
     message->left -= length;
+}
+
+time_t
+message_get_time(struct message *message)
+{
+    const uint64_t upper = message_get_number(message, UINT32_MAX);
+
+    return (time_t)(upper << 32 | message_get_number(message, UINT32_MAX));
+}
+
+struct failure *
+message_get_failure(struct message *message)
+{
+    struct failure *failure;
+
+    if (message_get_number(message, 1) == 0)
+        return NULL;
+    failure = xcalloc(1, sizeof(*failure));
+    failure->code = (enum failure_code)message_get_number(message, FAILURE_CODE_LAST);
+    failure->line = (int)message_get_number(message, INT32_MAX);
+    failure->message = message_get_text(message, LIMIT_MAKER_TEXT, false);
+    failure->hint = message_get_text(message, LIMIT_MAKER_TEXT, true);
+    if (!failure->message)
+        failure->message = xstrdup("");
+    failure_tidy(failure->message);
+    if (failure->hint)
+        failure_tidy(failure->hint);
+    return failure;
 }
 
 bool

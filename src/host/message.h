@@ -11,11 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 
 enum message_kind {
-    MESSAGE_NEEDS = 1, /* maker to keeper, at most once */
+    MESSAGE_HELLO = 1, /* keeper to maker, once */
+    MESSAGE_NEEDS,     /* maker to keeper, at most once */
     MESSAGE_ANSWERS,   /* keeper to maker, once after the needs */
     MESSAGE_VERDICT,   /* maker to keeper, once; the maker then exits */
     MESSAGE_RESULT,    /* the same, of a record or a wiring */
@@ -27,6 +30,9 @@ void message_put_number(struct buffer *message, uint32_t number);
 void message_put_bytes(struct buffer *message, const void *data, size_t size);
 /* NULL stays NULL. */
 void message_put_text(struct buffer *message, const char *text);
+
+void message_put_time(struct buffer *message, time_t time);
+void message_put_failure(struct buffer *message, const struct failure *failure);
 
 /* Sends it. Return: 0 or -errno. */
 int message_send(int socket, enum message_kind kind, const struct buffer *content);
@@ -55,6 +61,12 @@ char *message_get_text(struct message *message, size_t limit, bool is_optional);
 
 /* Appends bytes. */
 void message_get_bytes(struct message *message, size_t limit, struct buffer *bytes);
+
+time_t message_get_time(struct message *message);
+
+/* Return: a failure, owned by the caller (failure_free), without control characters; NULL
+ * if there is none. */
+struct failure *message_get_failure(struct message *message);
 
 /* Return: whether all of it was read, without a mistake. */
 bool message_is_over(const struct message *message);

@@ -10,11 +10,9 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
-#include "store/configuration.h"
 
 struct lifecycle {
     int root; /* borrowed */
-    const struct config *config;
     const char *argument;  /* the domain's name, from libvirt, whatever the XML says */
     const char *name;      /* the same, from the XML, except at restore and migrate */
     const char *uuid;      /* of the domain; NULL at restore and migrate */
@@ -24,6 +22,13 @@ struct lifecycle {
     const char *end;
     const struct buffer *xml; /* as libvirt has it; NULL at restore and migrate */
 };
+
+/*
+ * Runs the operation of the hook's arguments, NAME OPERATION SUBOPERATION EXTRA, which end
+ * with NULL, on the XML on standard input. `root` is the path of the directory that is the
+ * host's "/". Return: the exit status.
+ */
+int lifecycle_run(const char *root, char *const *arguments);
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
  * seed that was asked for; a resumed start only if its seed cannot be made, it would get

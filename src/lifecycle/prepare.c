@@ -7,15 +7,17 @@
 #include "config.h"
 
 #include "base/memory.h"
+#include "host/answer.h"
+#include "host/configuration.h"
 #include "host/forbidden-paths.h"
+#include "host/imds-health.h"
+#include "host/imds-tree.h"
+#include "host/maker.h"
+#include "host/record-file.h"
+#include "host/report-file.h"
+#include "host/rundir.h"
+#include "host/storage.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/maker.h"
-#include "store/answer.h"
-#include "store/imds-health.h"
-#include "store/imds-tree.h"
-#include "store/record.h"
-#include "store/report-file.h"
-#include "store/rundir.h"
 
 /* A start of the domain. */
 struct start {
@@ -171,45 +173,63 @@ refuse(const struct start *start, struct verdict *verdict, struct failure **fail
     return -1;
 }
 
+/* What has to be known before the maker is told anything. */
 static void
-look_at_paths(void *data)
-{
-    struct start *start = data;
-
-    forbidden_paths_check(start->lifecycle->root, start->lifecycle->xml, start->uuid,
-                          &start->forbidden);
-}
-
-/* Without the run-time directory, `no_rundir` says why. */
-static int
-prepare(struct start *start, struct failure **no_rundir, struct failure **failure)
+fill_hello(const struct start *start, struct hello *hello)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
-    cleanup_verdict struct verdict verdict = VERDICT_NONE;
-    cleanup_close int output = -1;
+    cleanup_failure struct failure *failure = NULL;
+
+    /* A mistake there fails a start only if the start needs that setting. */
+    if (config_read(&hello->config, lifecycle->root, &failure) < 0)
+        lifecycle_log_failure(
+            lifecycle, "continuing without this part of the configuration", failure);
+    record_read_text(lifecycle->root, start->uuid, &hello->record,
+                     &hello->record_failure);
+}
+
+/* Has the maker decide on the start, and looks at the domain's paths meanwhile. */
+static int
+run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
+          struct failure **failure)
+{
+    const struct lifecycle *lifecycle = start->lifecycle;
     struct answerer answerer = {
         .root = lifecycle->root,
-        .config = lifecycle->config,
+        .config = &hello->config,
         .domain = {.uuid = start->uuid, .name = lifecycle->name},
         .may_make_key = !start->resumes,
         .has_booted = start->resumes,
     };
     const struct host host = answerer_host(&answerer);
+    cleanup_maker struct maker maker = MAKER_NONE;
 
+    /* It loads its libraries while the host's files are read. */
+    if (maker_start(&maker, lifecycle->xml, verdict->publication.output, failure) < 0)
+        return -1;
     record_earlier_result(start);
     start->record_changed = record_changed(lifecycle->root, start->uuid);
-    output = image_open(failure);
+    fill_hello(start, hello);
+    if (maker_say_hello(&maker, hello, failure) < 0)
+        return -1;
+    forbidden_paths_check(lifecycle->root, lifecycle->xml, start->uuid,
+                          &start->forbidden);
+    return maker_verdict(&maker, &host, verdict, failure);
+}
+
+/* Without the run-time directory, `no_rundir` says why. */
+static int
+prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
+        struct failure **failure)
+{
+    const struct lifecycle *lifecycle = start->lifecycle;
+    cleanup_verdict struct verdict verdict = VERDICT_NONE;
+    cleanup_close int output = image_open(failure);
+
     if (output < 0)
         return -1;
     verdict.publication.output = output;
-    if (maker_run_prepare(&(struct maker_prepare_job){.xml = lifecycle->xml,
-                                                      .host = &host,
-                                                      .config = lifecycle->config,
-                                                      .uuid = start->uuid,
-                                                      .resumes = start->resumes,
-                                                      .meanwhile = look_at_paths,
-                                                      .data = start},
-                          &verdict, failure) < 0)
+    if (run_maker(start, hello, &verdict, failure) < 0)
         return -1;
     if (verdict.kind != VERDICT_NOTHING && *no_rundir) {
         *failure = steal(*no_rundir);
@@ -241,10 +261,14 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         .rundir = rundir,
         .resumes = rundir >= 0 && rundir_take_resume(rundir, lifecycle->argument, uuid),
     };
-    int result;
+    struct hello hello = {
+        .role = MAKER_PREPARE, .uuid = uuid, .resumes = start.resumes};
+    const int result = prepare(&start, &hello, &no_rundir, failure);
 
-    result = prepare(&start, &no_rundir, failure);
     failure_free(start.forbidden);
+    failure_free(hello.record_failure);
+    buffer_clear(&hello.record);
+    config_clear(&hello.config);
     return result < 0 ? failure_prefix(failure, "domain '%s'", lifecycle->name) : 0;
 }
 

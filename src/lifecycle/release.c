@@ -91,28 +91,27 @@ log_result(const struct lifecycle *lifecycle, enum maker_event event)
 }
 
 static int
-read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
+read_and_record(const struct lifecycle *lifecycle, struct hello *hello,
+                struct failure **failure)
 {
     const char *uuid = lifecycle->uuid;
     cleanup_maker_result struct maker_result result = {0};
-    cleanup_buffer struct buffer report = {0};
-    cleanup_buffer struct buffer record = {0};
-    struct maker_end end = {.report = &report, .record = &record, .end = lifecycle->end};
     cleanup_close int lock = -1;
 
-    if (report_file_read(lifecycle->root, uuid, &report, &end.written, failure) < 0)
+    if (report_file_read(lifecycle->root, uuid, &hello->report, &hello->written,
+                         failure) < 0)
         return -1;
     lock = record_lock(lifecycle->root);
-    if (record_read_text(lifecycle->root, uuid, &record, failure) < 0)
+    if (record_read_text(lifecycle->root, uuid, &hello->record, failure) < 0)
         return -1;
     /* A domain that was not started with a seed has none. A rehearsal, which asks for
      * nothing, reports to `virt-seed try` alone. */
-    if (record.size == 0)
+    if (hello->record.size == 0)
         return 0;
     /* The file's time says when the domain last ran. */
-    if (report.size == 0 && !lifecycle->end)
+    if (hello->report.size == 0 && !lifecycle->end)
         return record_touch(lifecycle->root, uuid, failure);
-    if (maker_run_report(&end, &result, failure) < 0)
+    if (maker_run(hello, &result, failure) < 0)
         return -1;
     if (record_write_text(lifecycle->root, uuid, &result.record, failure) < 0)
         return -1;
@@ -123,10 +122,13 @@ read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
 void
 lifecycle_record_result(const struct lifecycle *lifecycle)
 {
+    struct hello hello = {.role = MAKER_REPORT, .end = lifecycle->end};
     cleanup_failure struct failure *failure = NULL;
 
-    if (read_and_record(lifecycle, &failure) < 0)
+    if (read_and_record(lifecycle, &hello, &failure) < 0)
         lifecycle_log_failure(lifecycle, "could not record its result", failure);
+    buffer_clear(&hello.report);
+    buffer_clear(&hello.record);
 }
 
 /* --- the operation ------------------------------------------------------------------ */

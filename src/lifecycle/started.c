@@ -14,11 +14,11 @@
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "host/maker.h"
+#include "host/record-file.h"
+#include "host/rundir.h"
+#include "host/storage.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/maker.h"
-#include "store/record.h"
-#include "store/rundir.h"
-#include "store/storage.h"
 
 /* Return: whether the XML names the domain's seed, so that prepare has made it. */
 static bool
@@ -51,14 +51,13 @@ check_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
 /* A command has changed the record since prepare read it. */
 static int
-merge_record(const struct lifecycle *lifecycle, const struct buffer *next,
+merge_record(const struct lifecycle *lifecycle, struct hello *hello,
              struct failure **failure)
 {
     cleanup_maker_result struct maker_result result = {0};
-    cleanup_buffer struct buffer present = {0};
 
-    if (record_read_text(lifecycle->root, lifecycle->uuid, &present, failure) < 0 ||
-        maker_run_merge(&present, next, &result, failure) < 0)
+    if (record_read_text(lifecycle->root, lifecycle->uuid, &hello->record, failure) < 0 ||
+        maker_run(hello, &result, failure) < 0)
         return -1;
     return record_write_text(lifecycle->root, lifecycle->uuid, &result.record, failure);
 }
@@ -66,13 +65,17 @@ merge_record(const struct lifecycle *lifecycle, const struct buffer *next,
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
-    cleanup_buffer struct buffer next = {0};
+    struct hello hello = {.role = MAKER_MERGE};
     cleanup_close int lock = record_lock(lifecycle->root);
+    int result;
 
     (void)lock;
-    if (record_take_next(lifecycle->root, lifecycle->uuid, &next, failure) < 0)
-        return -1;
-    return next.size > 0 ? merge_record(lifecycle, &next, failure) : 0;
+    result = record_take_next(lifecycle->root, lifecycle->uuid, &hello.next, failure);
+    if (result == 0 && hello.next.size > 0)
+        result = merge_record(lifecycle, &hello, failure);
+    buffer_clear(&hello.record);
+    buffer_clear(&hello.next);
+    return result;
 }
 
 int

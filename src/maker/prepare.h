@@ -6,9 +6,9 @@
 #pragma once
 
 #include "domain/domain.h"
+#include "host/configuration.h"
 #include "host/need.h"
-#include "maker/verdict.h"
-#include "store/configuration.h"
+#include "host/verdict.h"
 
 /* Everything is borrowed. */
 struct maker_start {

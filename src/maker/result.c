@@ -78,21 +78,21 @@ set_result(struct record *record, struct record_result *result)
 }
 
 int
-maker_report(const struct maker_end *end, struct maker_result *result,
+maker_report(const struct hello *hello, struct maker_result *result,
              struct failure **failure)
 {
     cleanup_record_result struct record_result last = {0};
     cleanup_record struct record record = {0};
 
-    if (record_parse(&record, end->record, failure) < 0)
+    if (record_parse(&record, &hello->record, failure) < 0)
         return -1;
-    read_report(end->report, &last);
+    read_report(&hello->report, &last);
     if (guest_state_is_end(last.state)) {
-        if (end->written != 0)
-            last.time = record_time(end->written);
+        if (hello->written != 0)
+            last.time = record_time(hello->written);
         result->event = set_result(&record, &last);
     }
-    record_set_end(&record, end->end);
+    record_set_end(&record, hello->end);
     record_format(&record, &result->record);
     return 0;
 }
@@ -100,14 +100,14 @@ maker_report(const struct maker_end *end, struct maker_result *result,
 /* --- a start ------------------------------------------------------------------------- */
 
 int
-maker_merge(const struct buffer *record, const struct buffer *next,
-            struct maker_result *result, struct failure **failure)
+maker_merge(const struct hello *hello, struct maker_result *result,
+            struct failure **failure)
 {
     cleanup_record struct record merged = {0};
     cleanup_record struct record started = {0};
 
-    if (record_parse(&merged, record, failure) < 0 ||
-        record_parse(&started, next, failure) < 0)
+    if (record_parse(&merged, &hello->record, failure) < 0 ||
+        record_parse(&started, &hello->next, failure) < 0)
         return -1;
     merged.cache_keep = merged.cache_keep || started.cache_keep;
     if (started.boot.time)
@@ -116,11 +116,4 @@ maker_merge(const struct buffer *record, const struct buffer *next,
         record_forget_later_boot(&merged);
     record_format(&merged, &result->record);
     return 0;
-}
-
-void
-maker_result_clear(struct maker_result *result)
-{
-    buffer_clear(&result->record);
-    *result = (struct maker_result){0};
 }

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "maker/verdict.h"
+#include "host/verdict.h"
 
 void
 verdict_note(struct verdict *verdict, const char *format, ...)
@@ -31,4 +31,11 @@ verdict_clear(struct verdict *verdict)
     free(verdict->digest);
     buffer_clear(&verdict->next_record);
     *verdict = VERDICT_NONE;
+}
+
+void
+maker_result_clear(struct maker_result *result)
+{
+    buffer_clear(&result->record);
+    *result = (struct maker_result){0};
 }

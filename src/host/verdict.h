@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a start of a domain comes to: nothing that concerns virt-seed, a refusal, or a seed.
- * Nothing on the host changes before the verdict.
+ * What makers find out. A start of a domain comes to a verdict: nothing that concerns
+ * virt-seed, a refusal, or a seed; nothing on the host changes before it. The end of a guest,
+ * or a command during its start, results in a changed record.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
-#include "store/host-key.h"
-#include "store/publication.h"
+#include "host/host-key.h"
+#include "host/publication.h"
 
 enum verdict_kind {
     VERDICT_NOTHING,
@@ -52,3 +53,21 @@ void verdict_note(struct verdict *verdict, const char *format, ...)
 void verdict_clear(struct verdict *verdict);
 
 #define cleanup_verdict __attribute__((cleanup(verdict_clear)))
+
+/* --- records -------------------------------------------------------------------------- */
+
+enum maker_event {
+    MAKER_EVENT_NONE,       /* the guest has not finished a boot */
+    MAKER_EVENT_DONE,       /* cloud-init succeeded */
+    MAKER_EVENT_UNTIL_DONE, /* the same; from now on the guest gets only its identity */
+    MAKER_EVENT_FAILED,     /* cloud-init reported errors */
+};
+
+struct maker_result {
+    struct buffer record; /* its text */
+    enum maker_event event;
+};
+
+void maker_result_clear(struct maker_result *result);
+
+#define cleanup_maker_result __attribute__((cleanup(maker_result_clear)))

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/inet.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "host/exchange.h"
+#include "host/imds-tree.h"
+
+/* Of ISO 9660. */
+#define IMAGE_BLOCK 2048
+
+/* --- hello ---------------------------------------------------------------------------- */
+
+static void
+default_put(const struct host_default *host_default, struct buffer *message)
+{
+    message_put_text(message, host_default->value);
+    message_put_text(message, host_default->file);
+}
+
+/* What only the host's answers depend on is omitted. */
+static void
+config_put(const struct config *config, struct buffer *message)
+{
+    message_put_number(message, config->autowire);
+    message_put_number(message, config->warn_unwired);
+    default_put(&config->vendor_data, message);
+    default_put(&config->default_keys, message);
+    default_put(&config->default_user, message);
+    default_put(&config->default_datasource, message);
+    message_put_text(message, config->imds_address);
+}
+
+void
+hello_put(const struct hello *hello, struct buffer *message)
+{
+    message_put_number(message, hello->role);
+    message_put_bytes(message, hello->record.data, hello->record.size);
+    switch (hello->role) {
+    case MAKER_PREPARE:
+        message_put_text(message, hello->uuid);
+        message_put_number(message, hello->resumes);
+        message_put_failure(message, hello->record_failure);
+        config_put(&hello->config, message);
+        break;
+    case MAKER_REPORT:
+        message_put_bytes(message, hello->report.data, hello->report.size);
+        message_put_time(message, hello->written);
+        message_put_text(message, hello->end);
+        break;
+    case MAKER_MERGE:
+        message_put_bytes(message, hello->next.data, hello->next.size);
+        break;
+    }
+}
+
+/* --- needs ---------------------------------------------------------------------------- */
+
+/* Bytes of a need's name: of a file, a disk's path and so on. */
+static const size_t name_limits[] = {
+    [NEED_FILE] = LIMIT_PATH,
+    [NEED_SECRET] = LIMIT_PATH,
+    [NEED_WHOLE_SECRET] = LIMIT_PATH,
+    [NEED_HOST_KEY] = 0,
+    [NEED_PASSWORD] = LIMIT_SECRET_NAME,
+    [NEED_LABEL] = PATH_MAX,
+    [NEED_DEFINITION] = 0,
+};
+
+/* The host's own answers check the rest of a name. */
+static bool
+is_need(const struct need *need)
+{
+    const bool has_name = name_limits[need->kind] > 0;
+
+    if (has_name != (need->name != NULL) ||
+        (need->kind == NEED_SECRET) != (need->keys[0] != NULL))
+        return false;
+    for (size_t i = 1; i < NEED_KEYS; i++) {
+        if (need->keys[i] && !need->keys[i - 1])
+            return false;
+    }
+    if (need->kind == NEED_PASSWORD)
+        return strcmp(need->name, PASSWORD_NAME) == 0 ||
+               strcmp(need->name, ROOT_PASSWORD_NAME) == 0;
+    return need->kind != NEED_LABEL || *need->name == '/';
+}
+
+bool
+needs_get(struct needs *needs, const struct buffer *content)
+{
+    struct message message = message_begin(content);
+    const uint32_t count = message_get_number(&message, LIMIT_PARTS + LIMIT_DEVICES);
+
+    for (uint32_t i = 0; i < count && !message.is_bad; i++) {
+        const enum need_kind kind =
+            (enum need_kind)message_get_number(&message, NEED_DEFINITION);
+        struct need *need = needs_add(needs, kind, NULL);
+
+        need->name = message_get_text(&message, name_limits[kind], true);
+        for (size_t key = 0; key < NEED_KEYS; key++)
+            need->keys[key] = message_get_text(&message, LIMIT_PATH, true);
+        if (!is_need(need))
+            return false;
+    }
+    return message_is_over(&message);
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+void
+answers_put(const struct needs *needs, struct buffer *message)
+{
+    for (size_t i = 0; i < needs->count; i++) {
+        const struct need *need = &needs->list[i];
+
+        message_put_failure(message, need->failure);
+        message_put_number(message, need->word);
+        message_put_number(message, need->failure ? 0 : (uint32_t)need->entry_count);
+        for (size_t entry = 0; !need->failure && entry < need->entry_count; entry++) {
+            message_put_text(message, need->entries[entry].key);
+            message_put_bytes(message, need->entries[entry].content.data,
+                              need->entries[entry].content.size);
+        }
+    }
+}
+
+/* --- the verdict: reading --------------------------------------------------------------- */
+
+/* Return: whether it is a path below the documents: names of letters, digits and "._-", none
+ * of which leads up, and not the name of the file that says who may read them. */
+static bool
+is_document_path(const char *path)
+{
+    static const char characters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/";
+    cleanup_free char *copy = xstrdup(path);
+    char *rest = copy;
+    int depth = 0;
+
+    if (path[strspn(path, characters)])
+        return false;
+    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
+        if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            return false;
+        if (depth == 0 && strcmp(name, IMDS_ACCESS) == 0)
+            return false;
+        depth++;
+    }
+    return depth <= LIMIT_SERVED_DEPTH;
+}
+
+static bool
+documents_get(struct seed *seed, struct message *message)
+{
+    const uint32_t count = message_get_number(message, LIMIT_SERVED_DOCUMENTS);
+
+    for (uint32_t i = 0; i < count && !message->is_bad; i++) {
+        cleanup_free char *path = message_get_text(message, LIMIT_PATH, false);
+
+        if (!path || !is_document_path(path) || seed_find_document(seed, path))
+            return false;
+        message_get_bytes(message, LIMIT_SEED, &seed_add_document(seed, path)->data);
+    }
+    return !message->is_bad;
+}
+
+static bool
+served_get(struct verdict *verdict, struct message *message)
+{
+    struct publication *publication = &verdict->publication;
+    const uint32_t count = message_get_number(message, LIMIT_NICS);
+
+    publication->macs = xcalloc(count + 1, sizeof(*publication->macs));
+    for (uint32_t i = 0; i < count && !message->is_bad; i++) {
+        cleanup_free char *mac = message_get_text(message, IMDS_MAC_LENGTH, false);
+        struct imds_mac *own = &publication->macs[publication->mac_count++];
+
+        if (!mac || !imds_is_mac(mac))
+            return false;
+        snprintf(own->mac, sizeof(own->mac), "%s", mac);
+        own->link = (enum imds_link)message_get_number(message, IMDS_LINK_USER);
+    }
+    publication->served = &verdict->seed;
+    return documents_get(&verdict->seed, message);
+}
+
+/* Return: the literal that the word is equal to, or NULL. */
+static const char *
+find_shim_word(const char *word)
+{
+    if (!*word)
+        return "";
+    return strcmp(word, SERIAL_NOCLOUD) == 0 ? SERIAL_NOCLOUD : NULL;
+}
+
+/* Return: whether the file may be an image. */
+static bool
+is_image(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && status.st_size > 0 &&
+           (unsigned long)status.st_size <= LIMIT_IMAGE &&
+           status.st_size % IMAGE_BLOCK == 0;
+}
+
+static bool
+publication_get(struct verdict *verdict, struct message *message)
+{
+    struct publication *publication = &verdict->publication;
+    cleanup_free char *word = NULL;
+
+    publication->report = (enum report_writer)message_get_number(message, REPORT_BY_SHIM);
+    publication->has_image = message_get_number(message, 1);
+    word = message_get_text(message, LIMIT_SERIAL, true);
+    publication->token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
+    if (message->is_bad || (publication->has_image && publication->token))
+        return false;
+    if (publication->has_image && !is_image(publication->output))
+        return false;
+    if (word) {
+        publication->shim_word = find_shim_word(word);
+        if (!publication->shim_word || !publication->has_image)
+            return false;
+    }
+    if (publication->report == REPORT_BY_SHIM && !publication->shim_word)
+        return false;
+    if (!publication->token)
+        return true;
+    return imds_is_token(publication->token) && served_get(verdict, message);
+}
+
+/* Return: whether it is one line of printable characters. */
+static bool
+is_line(const char *text)
+{
+    const size_t length = strlen(text);
+
+    for (size_t i = 0; i + 1 < length; i++) {
+        if (!isascii(text[i]) || !isprint((unsigned char)text[i]))
+            return false;
+    }
+    return length > 1 && text[length - 1] == '\n';
+}
+
+static bool
+key_get(struct host_key *key, bool may_make_key, struct message *message)
+{
+    message_get_bytes(message, LIMIT_SSH_KEY, &key->private);
+    key->public = message_get_text(message, LIMIT_SSH_KEY, true);
+    if (key->private.size > 0 && (!may_make_key || !key->public))
+        return false;
+    return !key->public || is_line(key->public);
+}
+
+static bool
+is_digest(const char *digest)
+{
+    return strlen(digest) == DIGEST_LENGTH &&
+           strspn(digest, "0123456789abcdef") == DIGEST_LENGTH;
+}
+
+static bool
+is_address(const char *text)
+{
+    union inet_address address;
+    int port;
+
+    return inet_address_read(&address, text, &port) > 0;
+}
+
+static bool
+seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
+{
+    if (!publication_get(verdict, message) ||
+        !key_get(&verdict->key, may_make_key, message))
+        return false;
+    verdict->server = message_get_text(message, LIMIT_SERVER, true);
+    verdict->may_lack_server = message_get_number(message, 1);
+    verdict->digest = message_get_text(message, DIGEST_LENGTH, true);
+    message_get_bytes(message, LIMIT_RECORD, &verdict->next_record);
+    if (message->is_bad)
+        return false;
+    if (verdict->server && !is_address(verdict->server))
+        return false;
+    if (!verdict->digest)
+        return true;
+    return verdict->publication.has_image && is_digest(verdict->digest);
+}
+
+bool
+verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *content)
+{
+    struct message message = message_begin(content);
+    uint32_t count;
+
+    verdict->kind = (enum verdict_kind)message_get_number(&message, VERDICT_SEED);
+    count = message_get_number(&message, LIMIT_NOTES);
+    for (uint32_t i = 0; i < count && !message.is_bad; i++) {
+        cleanup_free char *note = message_get_text(&message, LIMIT_MAKER_TEXT, false);
+
+        if (note)
+            verdict_note(verdict, "%s", failure_tidy(note));
+    }
+    verdict->refusal = message_get_failure(&message);
+    verdict->hint_if_wired = message_get_text(&message, LIMIT_MAKER_TEXT, true);
+    if (verdict->hint_if_wired)
+        failure_tidy(verdict->hint_if_wired);
+    if (message.is_bad || (verdict->kind == VERDICT_REFUSE) != (verdict->refusal != NULL))
+        return false;
+    if (verdict->hint_if_wired && verdict->kind != VERDICT_REFUSE)
+        return false;
+    if (verdict->kind == VERDICT_SEED && !seed_get(verdict, may_make_key, &message))
+        return false;
+    return message_is_over(&message);
+}
+
+/* --- results ---------------------------------------------------------------------------- */
+
+bool
+result_get(struct maker_result *result, struct failure **failure,
+           const struct buffer *content)
+{
+    struct message message = message_begin(content);
+
+    *failure = message_get_failure(&message);
+    if (!*failure) {
+        message_get_bytes(&message, LIMIT_RECORD, &result->record);
+        result->event =
+            (enum maker_event)message_get_number(&message, MAKER_EVENT_FAILED);
+    }
+    if (message_is_over(&message))
+        return true;
+    failure_free(steal(*failure));
+    return false;
+}

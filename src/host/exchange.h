@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keeper's side of its conversation with the maker (host/message.h).
+ *
+ * How it works: the keeper says hello, with everything that the maker needs but the domain's
+ * XML, which the maker has as a file. A maker for a start then may say its needs once, which
+ * are answered, and says its verdict; one for a record says its result. The maker exits.
+ *
+ * The keeper trusts nothing that it reads. Each reader here takes only what a maker may say:
+ * kinds, counts and lengths within limits; file names, tokens, MACs and digests by their
+ * form; words from a list. No UUID, path of the host, mode or owner is in a message from the
+ * maker. A reader returns false for anything else, and the start is refused.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "host/configuration.h"
+#include "host/message.h"
+#include "host/need.h"
+#include "host/verdict.h"
+
+/* The largest messages, in bytes. */
+#define LIMIT_HELLO_MESSAGE (32 * MIB)
+#define LIMIT_ANSWERS_MESSAGE (32 * MIB)
+#define LIMIT_VERDICT_MESSAGE (32 * MIB)
+#define LIMIT_RESULT_MESSAGE (LIMIT_RECORD + 64 * KIB)
+
+/* What a maker is for. Each reads the text of one author. */
+enum maker_role {
+    MAKER_PREPARE, /* a start: the domain's XML */
+    MAKER_REPORT,  /* the end of a guest: its report */
+    MAKER_MERGE,   /* two records of the same domain */
+};
+
+/* In the keeper everything is borrowed, in the maker it is owned. */
+struct hello {
+    enum maker_role role;
+    struct buffer record; /* the domain's, its text; empty if there is none */
+
+    /* MAKER_PREPARE */
+    const char *uuid; /* of the domain; its XML must have it */
+    bool resumes;     /* a guest, instead of booting one */
+    struct failure *record_failure; /* why the record cannot be read, or NULL */
+    struct config config;           /* without the directories of files */
+
+    /* MAKER_REPORT */
+    struct buffer report; /* what the guest said */
+    time_t written;       /* when, by the host's clock; 0 if it said nothing */
+    const char *end;      /* how it ended, in libvirt's word; NULL if it did not tell */
+
+    /* MAKER_MERGE */
+    struct buffer next; /* the record that a start made of an earlier one */
+};
+
+void hello_put(const struct hello *hello, struct buffer *message);
+
+/* The needs must be empty. */
+bool needs_get(struct needs *needs, const struct buffer *message);
+void answers_put(const struct needs *needs, struct buffer *message);
+
+/*
+ * The verdict must be VERDICT_NONE, but with the output. `may_make_key`: the maker was told
+ * to make a host key.
+ */
+bool verdict_get(struct verdict *verdict, bool may_make_key,
+                 const struct buffer *message);
+
+/* The result must be empty; `failure` gets what the maker has found, if anything. */
+bool result_get(struct maker_result *result, struct failure **failure,
+                const struct buffer *message);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "host/maker.h"
+#include "host/user.h"
+
+#define PROGRAM "virt-seed-maker"
+
+/* --- its start -------------------------------------------------------------------------- */
+
+/* What becomes the maker; descriptors are -1 if the maker does not get them. */
+struct start {
+    int program;
+    int xml;
+    int socket;
+    int output;
+    struct user user;
+};
+
+/* Out of the way of the maker's own descriptors. Return: the copy, or -1. */
+static int
+move_up(int fd, int otherwise)
+{
+    return fcntl(fd < 0 ? otherwise : fd, F_DUPFD_CLOEXEC, MAKER_DESCRIPTORS);
+}
+
+static int
+arrange_descriptors(struct start *start)
+{
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int wanted[MAKER_DESCRIPTORS] = {
+        [0] = move_up(null, null),
+        [1] = move_up(null, null),
+        [2] = move_up(null, null),
+        [MAKER_XML] = move_up(start->xml, null),
+        [MAKER_SOCKET] = move_up(start->socket, null),
+        [MAKER_OUTPUT] = move_up(start->output, null),
+    };
+
+    start->program = move_up(start->program, null);
+    for (int fd = 0; fd < MAKER_DESCRIPTORS; fd++) {
+        if (dup2(wanted[fd], fd) < 0)
+            return -errno;
+    }
+    return close_range(MAKER_DESCRIPTORS, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0;
+}
+
+/* Gives up what root may do. */
+static int
+drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+/* Becomes a user without rights. A user namespace may have no other user than root. */
+static int
+become(const struct user *user)
+{
+    if (geteuid() != 0 || !ENABLE_SANDBOX)
+        return 0;
+    if (setresgid(user->gid, user->gid, user->gid) < 0)
+        return errno == EINVAL ? drop_capabilities() : -errno;
+    if (setgroups(0, NULL) < 0 || setresuid(user->uid, user->uid, user->uid) < 0)
+        return -errno;
+    return 0;
+}
+
+_Noreturn static void
+become_maker(struct start *start)
+{
+    static char *const arguments[] = {(char *)PROGRAM, NULL};
+    static char *const environment[] = {(char *)"LC_ALL=C", (char *)"TZ=UTC", NULL};
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (arrange_descriptors(start) == 0 && become(&start->user) == 0)
+        fexecve(start->program, arguments, environment);
+    _exit(EXIT_FAILURE);
+}
+
+/* The maker may not be able to reach the directory of the program. */
+static int
+open_program(struct failure **failure)
+{
+    cleanup_free char *path = process_path_beside(PROGRAM);
+    int fd = path ? open(path, O_PATH | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not find %s\nreinstall virt-seed",
+                          path ? path : PROGRAM);
+    return fd;
+}
+
+int
+maker_start(struct maker *maker, const struct buffer *xml, int output,
+            struct failure **failure)
+{
+    struct start start = {.output = output, .user = user_find(MAKER_USER)};
+    cleanup_close int program = open_program(failure);
+    cleanup_close int document = -1;
+    cleanup_close int theirs = -1;
+    int sockets[2];
+
+    if (program < 0)
+        return -1;
+    document = xml ? child_document("domain.xml", xml) : -1;
+    if (xml && (document < 0 || lseek(document, 0, SEEK_SET) < 0))
+        return failure_set_errno(failure, FAILURE_SYSTEM, document,
+                                 "could not pass on the domain's XML\n"
+                                 "check the limits on memory");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not make a socket\n"
+                                 "check that not too many files are open");
+    theirs = sockets[1];
+    maker->socket = sockets[0];
+    start.program = program;
+    start.xml = document;
+    start.socket = theirs;
+    maker->pid = fork();
+    if (maker->pid == 0)
+        become_maker(&start);
+    if (maker->pid > 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                             "could not create a process\n"
+                             "check the limits on processes and memory");
+}
+
+/* --- its end ------------------------------------------------------------------------------ */
+
+/* Ends it, if it has not ended yet. Return: its status, from waitpid(2). */
+static int
+maker_stop(struct maker *maker)
+{
+    int status = -1;
+
+    close_pointer(&maker->socket);
+    maker->socket = -1;
+    if (maker->pid <= 0)
+        return status;
+    kill(maker->pid, SIGKILL);
+    while (waitpid(maker->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    maker->pid = 0;
+    return status;
+}
+
+void
+maker_clear(struct maker *maker)
+{
+    maker_stop(maker);
+}
+
+/* The failure of a maker that has broken a rule, which it is ended for. */
+static int
+fail_maker(struct maker *maker, const char *what, struct failure **failure)
+{
+    maker_stop(maker);
+    return failure_set(
+        failure, FAILURE_SYSTEM,
+        "the process that reads what the domain asks for %s\n"
+        "its memory is limited, so try a smaller document; if that does not help, report "
+        "this with the domain's XML",
+        what);
+}
+
+/* The same for one that has ended too early. */
+static int
+fail_ended(struct maker *maker, struct failure **failure)
+{
+    const int status = maker_stop(maker);
+    cleanup_free char *how = NULL;
+
+    if (status >= 0 && WIFSIGNALED(status))
+        how = xasprintf("was ended by signal %d", WTERMSIG(status));
+    else if (status >= 0 && WIFEXITED(status))
+        how = xasprintf("ended with status %d", WEXITSTATUS(status));
+    return fail_maker(maker, how ? how : "could not be waited for", failure);
+}
+
+/* Waits for the end of a maker that has said everything. */
+static int
+wait_for_end(struct maker *maker, struct failure **failure)
+{
+    cleanup_buffer struct buffer more = {0};
+    siginfo_t end = {0};
+
+    if (message_receive(maker->socket, 0, &more) != 0)
+        return fail_maker(maker, "said too much", failure);
+    while (waitid(P_PID, (id_t)maker->pid, &end, WEXITED | WNOWAIT) < 0) {
+        if (errno != EINTR)
+            return fail_maker(maker, "could not be waited for", failure);
+    }
+    if (end.si_code != CLD_EXITED || end.si_status != 0)
+        return fail_ended(maker, failure);
+    maker_stop(maker);
+    return 0;
+}
+
+/* --- the conversation ---------------------------------------------------------------------- */
+
+int
+maker_say_hello(struct maker *maker, const struct hello *hello, struct failure **failure)
+{
+    cleanup_buffer struct buffer message = {0};
+
+    hello_put(hello, &message);
+    if (message_send(maker->socket, MESSAGE_HELLO, &message) < 0)
+        return fail_ended(maker, failure);
+    return 0;
+}
+
+static int
+answer_needs(struct maker *maker, const struct host *host, struct needs *needs,
+             const struct buffer *question, struct failure **failure)
+{
+    cleanup_buffer struct buffer answers = {0};
+
+    if (!needs_get(needs, question))
+        return fail_maker(maker, "asked for what it may not have", failure);
+    host->answer(host->data, needs);
+    answers_put(needs, &answers);
+    if (message_send(maker->socket, MESSAGE_ANSWERS, &answers) < 0)
+        return fail_maker(maker, "did not listen", failure);
+    return 0;
+}
+
+/* Return: whether the maker was told to make a host key. */
+static bool
+was_told_to_make_key(const struct needs *needs)
+{
+    for (size_t i = 0; i < needs->count; i++) {
+        if (needs->list[i].word == NEED_WORD_MAKE)
+            return true;
+    }
+    return false;
+}
+
+int
+maker_verdict(struct maker *maker, const struct host *host, struct verdict *verdict,
+              struct failure **failure)
+{
+    cleanup_needs struct needs needs = {0};
+    cleanup_buffer struct buffer question = {0};
+    cleanup_buffer struct buffer message = {0};
+    int kind = message_receive(maker->socket, LIMIT_VERDICT_MESSAGE, &message);
+
+    if (kind == MESSAGE_NEEDS) {
+        question = steal_buffer(&message);
+        if (answer_needs(maker, host, &needs, &question, failure) < 0)
+            return -1;
+        kind = message_receive(maker->socket, LIMIT_VERDICT_MESSAGE, &message);
+    }
+    if (kind != MESSAGE_VERDICT)
+        return fail_ended(maker, failure);
+    if (wait_for_end(maker, failure) < 0)
+        return -1;
+    if (!verdict_get(verdict, was_told_to_make_key(&needs), &message))
+        return fail_maker(maker, "said what it may not say", failure);
+    return 0;
+}
+
+int
+maker_run(const struct hello *hello, struct maker_result *result,
+          struct failure **failure)
+{
+    cleanup_maker struct maker maker = MAKER_NONE;
+    cleanup_buffer struct buffer message = {0};
+
+    if (maker_start(&maker, NULL, -1, failure) < 0 ||
+        maker_say_hello(&maker, hello, failure) < 0)
+        return -1;
+    if (message_receive(maker.socket, LIMIT_RESULT_MESSAGE, &message) != MESSAGE_RESULT)
+        return fail_ended(&maker, failure);
+    if (wait_for_end(&maker, failure) < 0)
+        return -1;
+    if (!result_get(result, failure, &message))
+        return fail_maker(&maker, "said what it may not say", failure);
+    return *failure ? -1 : 0;
+}
