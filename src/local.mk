@@ -206,6 +206,8 @@ libmaker_a_SOURCES = \
 	%D%/maker/result.h \
 	%D%/maker/sandbox.c \
 	%D%/maker/sandbox.h \
+	%D%/maker/wire.c \
+	%D%/maker/wire.h \
 	$(NULL)
 libmaker_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 

@@ -163,6 +163,7 @@
 #define LIMIT_SERVED_DOCUMENTS 64
 #define LIMIT_SERVED_DEPTH 4
 #define LIMIT_SERVER 64
+#define LIMIT_WIRING_CHANGES 64
 
 /* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64

@@ -13,59 +13,35 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/xml.h"
+#include "host/answer.h"
+#include "host/configuration.h"
+#include "host/domain-text.h"
+#include "host/maker.h"
 #include "image/image.h"
-#include "store/configuration.h"
-#include "store/domain-secret.h"
+#include "maker/wire.h"
+#include "store/password.h"
 
 /* --- wiring ----------------------------------------------------------------------- */
-
-/* Writes the host's default datasource into the element, if that chooses none and the domain
- * is not wired: from then on the definition says it, to every host. */
-static int
-add_default_datasource(struct domain *domain, const struct config *config,
-                       struct request *request, struct wiring *wiring,
-                       struct failure **failure)
-{
-    const char *name = config->default_datasource.value;
-    xmlNode *element = request_find(domain);
-    cleanup_wire_facts struct wire_facts facts = {0};
-
-    if (!name || !element || request->payload)
-        return 0;
-    if (xmlHasProp(element, (const xmlChar *)"datasource"))
-        return 0;
-    wire_facts_read(&facts, domain);
-    if (wire_facts_are_wired(&facts) || facts.seed_of_another)
-        return 0;
-    xml_set_attribute(element, "datasource", name);
-    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
-                config->default_datasource.file);
-    request_clear(request);
-    return request_read(request, domain, failure);
-}
 
 int
 definition_wire(struct definition *definition, const struct context *context,
                 const struct change_options *options, struct wiring *wiring,
                 struct failure **failure)
 {
-    struct wire_options wire = {.replace = options->replace};
-    cleanup_config struct config config = {0};
-    cleanup_request struct request request = {0};
-    int result = request_read(&request, &definition->domain, failure);
-
+    const struct wire_options wire = {.replace = options->replace};
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
-    if (result == 0 && !libvirt_is_remote(definition->connection)) {
+    const bool is_here = !libvirt_is_remote(definition->connection);
+    cleanup_config struct config config = {0};
+    int result = 0;
+
+    if (is_here) {
         label_read_disks(&definition->domain);
         result = config_read(&config, context->root, failure);
-        if (result == 0)
-            result = add_default_datasource(&definition->domain, &config, &request,
-                                            wiring, failure);
-        wire.imds_address = config.imds_address;
     }
     if (result == 0)
-        result = wire_domain(&definition->domain, &request, &wire, wiring, failure);
+        result = maker_wire(&definition->domain, is_here ? &config : NULL, wire, wiring,
+                            failure);
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;
@@ -159,33 +135,111 @@ define(struct definition *definition, struct failure **failure)
     return check_written(definition, &written, failure);
 }
 
+/* --- wiring without reading ----------------------------------------------------------- */
+
+/* Reads a domain's definition into the XML, as text. */
+static int
+read_definition(virDomainPtr domain, struct buffer *xml, struct failure **failure)
+{
+    cleanup_free char *text = virDomainGetXMLDesc(
+        domain, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'",
+                            virDomainGetName(domain));
+    buffer_clear(xml);
+    buffer_append_string(xml, text);
+    return 0;
+}
+
+/* What a maker gives back must be the definition of the same domain: libvirt would change
+ * another one. */
+static int
+check_identity(const struct buffer *xml, virDomainPtr domain, struct failure **failure)
+{
+    cleanup_domain_identity struct domain_identity identity = {0};
+    char uuid[VIR_UUID_STRING_BUFLEN];
+
+    if (domain_identity_read(&identity, xml, failure) < 0)
+        return -1;
+    if (virDomainGetUUIDString(domain, uuid) == 0 && strcmp(identity.uuid, uuid) == 0 &&
+        strcmp(identity.name, virDomainGetName(domain)) == 0)
+        return 0;
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "the process that wires it gave another domain's definition\n"
+                       "report this with the domain's XML");
+}
+
+/* Has a maker wire the definition. */
+static int
+wire_text(const struct context *context, virConnectPtr connection,
+          const struct buffer *xml, struct wired *wired, struct failure **failure)
+{
+    struct hello hello = {.role = MAKER_WIRE};
+    struct answerer answerer = {.root = context->root, .config = &hello.config};
+    const struct host host = answerer_host(&answerer);
+    int result = 0;
+
+    hello.is_here = !libvirt_is_remote(connection);
+    if (hello.is_here)
+        result = config_read(&hello.config, context->root, failure);
+    if (result == 0)
+        result = maker_run_wire(&hello, xml, &host, wired, failure);
+    config_clear(&hello.config);
+    return result;
+}
+
+static int
+define_wired(const struct context *context, virConnectPtr connection, virDomainPtr domain,
+             struct wired *wired, struct failure **failure)
+{
+    const struct definition known = {.libvirt = domain};
+    cleanup_buffer struct buffer before = {0};
+    cleanup_buffer struct buffer now = {0};
+    cleanup_wired struct wired again = {0};
+    virDomainPtr defined;
+
+    if (read_definition(domain, &before, failure) < 0 ||
+        wire_text(context, connection, &before, wired, failure) < 0)
+        return -1;
+    if (wired->change_count == 0)
+        return 0;
+    if (check_identity(&wired->xml, domain, failure) < 0 ||
+        read_definition(domain, &now, failure) < 0)
+        return -1;
+    if (!buffer_is_same(&before, &now))
+        return fail_changed(
+            &known, "while this command was running; nothing was written", failure);
+    defined = virDomainDefineXMLFlags(connection, wired->xml.data, 0);
+    if (!defined)
+        return libvirt_fail(failure, "libvirt rejected the definition of '%s'",
+                            virDomainGetName(domain));
+    virDomainFree(defined);
+    if (read_definition(domain, &now, failure) < 0 ||
+        wire_text(context, connection, &now, &again, failure) < 0)
+        return -1;
+    if (again.change_count > 0)
+        return fail_changed(
+            &known, "at the same time, and what was written is gone", failure);
+    return 1;
+}
+
 int
 definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct failure **failure)
+                           virDomainPtr domain, struct wired *wired,
+                           struct failure **failure)
 {
-    const struct change_options options = {0};
-    const char *name = virDomainGetName(domain);
-    cleanup_free char *word = xshellquote(name);
-    cleanup_definition struct definition definition = {0};
-    cleanup_wire_facts struct wire_facts facts = {0};
-    cleanup_wiring struct wiring wiring = {0};
+    const int persistent = virDomainIsPersistent(domain);
+    int result;
 
-    if (definition_load_known(&definition, connection, domain, DEFINITION_CHANGE,
-                              failure) < 0)
-        return -1;
-    wire_facts_read(&facts, &definition.domain);
-    if (!facts.wants_seed)
-        return failure_set(
-            failure, FAILURE_REQUEST_MISSING,
-            "domain '%s' does not ask for cloud-init\n"
-            "give it a request with 'virt-seed set'; or start it without a seed: virsh "
-            "start %s",
-            name, word);
-    if (definition_wire(&definition, context, &options, &wiring, failure) < 0)
-        return -1;
-    if (wiring.change_count == 0)
-        return 0;
-    return define(&definition, failure) < 0 ? -1 : 1;
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    if (persistent == 0)
+        return definition_fail_transient(domain, failure);
+    result = define_wired(context, connection, domain, wired, failure);
+    if (result < 0)
+        return failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+    return result;
 }
 
 /* --- where it belongs --------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "host/maker.h"
 #include "wire/wire.h"
 
 /* The options of the commands that change it: `set`, `wire` and `unset`; `edit` and
@@ -53,12 +54,13 @@ int definition_commit(struct definition *definition, const struct context *conte
                       const struct wiring *wiring, struct failure **failure);
 
 /*
- * Wires the definition of libvirt's domain as `virt-seed wire` does, and says nothing; fails
- * if it has no <cloud-init>, nor anything else of ours. Threads may do this side by side,
- * after xmlInitParser(). Return: 1 if it was wired now, 0 if it was before, or -1.
+ * Wires the definition of libvirt's domain, which a maker reads (host/maker.h), and says
+ * nothing; fails if it has no <cloud-init>, nor anything else of ours. `wired` must be empty.
+ * Threads may do this side by side. Return: 1 if it was wired now, 0 if it was before, or -1.
  */
 int definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                               virDomainPtr domain, struct failure **failure);
+                               virDomainPtr domain, struct wired *wired,
+                               struct failure **failure);
 
 /* --- its summary ------------------------------------------------------------------ */
 

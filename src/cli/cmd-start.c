@@ -19,7 +19,6 @@
 
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
-#include <libxml/parser.h>
 
 #include "base/memory.h"
 #include "cli/change.h"
@@ -90,11 +89,12 @@ start(const struct starting *starting, struct job *job)
 {
     /* The next call to libvirt clears its last error. */
     const char *name = virDomainGetName(job->domain);
-    int wired = definition_wire_in_libvirt(starting->context, starting->connection,
-                                           job->domain, &job->failure);
+    cleanup_wired struct wired wired = {0};
+    int result = definition_wire_in_libvirt(starting->context, starting->connection,
+                                            job->domain, &wired, &job->failure);
 
-    job->wired = wired > 0;
-    if (wired < 0 || virDomainCreate(job->domain) == 0)
+    job->wired = result > 0;
+    if (result < 0 || virDomainCreate(job->domain) == 0)
         return;
     fail_start(name, &job->failure);
     job->was_active = virDomainIsActive(job->domain) == 1;
@@ -182,7 +182,6 @@ start_threads(struct starting *starting, struct failure **failure)
         starting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, starting, NULL);
     if (starting->notifier_handle < 0)
         return libvirt_fail(failure, "could not begin to wait");
-    xmlInitParser();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && starting->thread_count < THREADS &&

@@ -24,26 +24,46 @@ struct options {
 #define WAIT_MILLISECONDS 50
 #define WAIT_ROUNDS (LIMIT_HOOK_SECONDS * 1000 / WAIT_MILLISECONDS)
 
-/*
- * The refused start may not be over yet. libvirt's lock makes us wait for it, and then
- * the domain must be down. The definition is read only then, because it may have been
- * changed meanwhile.
- */
+/* The refused start may not be over yet. libvirt's lock makes us wait for it, and then the
+ * domain must be down. */
 static int
-load_after_refusal(struct definition *definition, const struct context *context,
-                   struct failure **failure)
+wait_for_end(virDomainPtr domain, struct failure **failure)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MILLISECONDS * 1000000L};
 
     for (int round = 0; round < WAIT_ROUNDS; round++) {
-        if (definition_load(definition, context, DEFINITION_CHANGE, failure) < 0)
-            return -1;
-        if (virDomainIsActive(definition->libvirt) == 0)
+        if (virDomainIsActive(domain) == 0)
             return 0;
-        definition_clear(definition);
         nanosleep(&pause, NULL);
     }
     return failure_set(failure, FAILURE_LIBVIRT, "the domain is running");
+}
+
+/* Nobody reads the standard error of what the hook runs: the log gets what happened. The
+ * hook's caller is root, so a maker reads the definition. */
+static int
+wire_after_refusal(const struct context *context, struct failure **failure)
+{
+    const char *name = context->operands[0];
+    cleanup_connection virConnectPtr connection = NULL;
+    cleanup_libvirt_domain virDomainPtr domain = NULL;
+    cleanup_wired struct wired wired = {0};
+
+    if (definition_is_file(name))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--after-refusal needs a domain\ngive its UUID");
+    openlog("virt-seed", LOG_PID, LOG_DAEMON);
+    connection = libvirt_connect(context->uri, false, failure);
+    if (connection)
+        domain = libvirt_find_domain(connection, name, failure);
+    if (!domain || wait_for_end(domain, failure) < 0 ||
+        definition_wire_in_libvirt(context, connection, domain, &wired, failure) < 0) {
+        syslog(LOG_ERR, "domain %s was not wired: %s", name, (*failure)->message);
+        return -1;
+    }
+    for (size_t i = 0; i < wired.change_count; i++)
+        syslog(LOG_NOTICE, "domain %s: %s", name, wired.changes[i]);
+    return 0;
 }
 
 /* --- another tool's seed ---------------------------------------------------------- */
@@ -89,16 +109,8 @@ wire(const struct context *context, const struct options *options, struct wiring
     cleanup_definition struct definition definition = {0};
     cleanup_wiring_parts struct wiring_parts parts = {0};
     cleanup_free char *summary = NULL;
-    int result;
 
-    if (options->after_refusal && definition_is_file(context->operands[0]))
-        return failure_set(failure, FAILURE_USAGE,
-                           "--after-refusal needs a domain\ngive its UUID");
-    if (options->after_refusal)
-        result = load_after_refusal(&definition, context, failure);
-    else
-        result = definition_load(&definition, context, DEFINITION_CHANGE, failure);
-    if (result < 0 ||
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
         adopt_seed(&definition, context, change.replace, wiring, failure) < 0 ||
         definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
@@ -113,20 +125,10 @@ run_one(const struct context *context, const void *data, struct failure **failur
 {
     const struct options *options = data;
     cleanup_wiring struct wiring wiring = {0};
-    int result = wire(context, options, &wiring, failure);
 
-    /* Nobody reads the standard error of what the hook runs: the log gets what
-     * happened. */
-    if (options->after_refusal) {
-        const char *name = context->operands[0];
-
-        openlog("virt-seed", LOG_PID, LOG_DAEMON);
-        if (*failure)
-            syslog(LOG_ERR, "domain %s was not wired: %s", name, (*failure)->message);
-        for (size_t i = 0; !*failure && i < wiring.change_count; i++)
-            syslog(LOG_NOTICE, "domain %s: %s", name, wiring.changes[i]);
-    }
-    return result;
+    if (options->after_refusal)
+        return wire_after_refusal(context, failure);
+    return wire(context, options, &wiring, failure);
 }
 
 static int

@@ -97,6 +97,15 @@ read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
     return *doc ? domain_read(domain, *doc, failure) : -1;
 }
 
+int
+definition_fail_transient(virDomainPtr domain, struct failure **failure)
+{
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "domain '%s' is transient: libvirt has no definition\n"
+                       "wire the XML that it is created from",
+                       virDomainGetName(domain));
+}
+
 /* Reads that of definition->libvirt, with its passwords if it is to change. */
 static int
 read_libvirt(struct definition *definition, bool change, struct failure **failure)
@@ -109,10 +118,7 @@ read_libvirt(struct definition *definition, bool change, struct failure **failur
         return libvirt_fail(failure, "could not look at the domain");
     /* To define it would make it persistent. */
     if (persistent == 0)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "domain '%s' is transient: libvirt has no definition\n"
-                           "wire the XML that it is created from",
-                           virDomainGetName(definition->libvirt));
+        return definition_fail_transient(definition->libvirt, failure);
     result = read_xml(definition->libvirt,
                       VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
                       &text, &definition->doc, &definition->domain, failure);

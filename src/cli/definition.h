@@ -63,6 +63,9 @@ int definition_load_known(struct definition *definition, virConnectPtr connectio
 
 void definition_clear(struct definition *definition);
 
+/* Sets the failure that the domain has no definition. Return: -1. */
+int definition_fail_transient(virDomainPtr domain, struct failure **failure);
+
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 
 /* --- several ---------------------------------------------------------------------- */

@@ -61,6 +61,10 @@ hello_put(const struct hello *hello, struct buffer *message)
     case MAKER_MERGE:
         message_put_bytes(message, hello->next.data, hello->next.size);
         break;
+    case MAKER_WIRE:
+        message_put_number(message, hello->is_here);
+        config_put(&hello->config, message);
+        break;
     }
 }
 
@@ -97,7 +101,7 @@ is_need(const struct need *need)
 }
 
 bool
-needs_get(struct needs *needs, const struct buffer *content)
+needs_get(struct needs *needs, enum maker_role role, const struct buffer *content)
 {
     struct message message = message_begin(content);
     const uint32_t count = message_get_number(&message, LIMIT_PARTS + LIMIT_DEVICES);
@@ -110,7 +114,7 @@ needs_get(struct needs *needs, const struct buffer *content)
         need->name = message_get_text(&message, name_limits[kind], true);
         for (size_t key = 0; key < NEED_KEYS; key++)
             need->keys[key] = message_get_text(&message, LIMIT_PATH, true);
-        if (!is_need(need))
+        if (!is_need(need) || (role == MAKER_WIRE && kind != NEED_LABEL))
             return false;
     }
     return message_is_over(&message);
@@ -341,6 +345,30 @@ result_get(struct maker_result *result, struct failure **failure,
             (enum maker_event)message_get_number(&message, MAKER_EVENT_FAILED);
     }
     if (message_is_over(&message))
+        return true;
+    failure_free(steal(*failure));
+    return false;
+}
+
+bool
+wired_get(struct wired *wired, struct failure **failure, const struct buffer *content)
+{
+    struct message message = message_begin(content);
+    uint32_t count;
+
+    *failure = message_get_failure(&message);
+    if (!*failure) {
+        count = message_get_number(&message, LIMIT_WIRING_CHANGES);
+        for (uint32_t i = 0; i < count && !message.is_bad; i++) {
+            char *change = message_get_text(&message, LIMIT_MAKER_TEXT, false);
+
+            if (change)
+                texts_add(&wired->changes, &wired->change_count, failure_tidy(change));
+        }
+        message_get_bytes(&message, LIMIT_DOMAIN_XML, &wired->xml);
+    }
+    if (message_is_over(&message) &&
+        (wired->xml.size == 0 || !memchr(wired->xml.data, '\0', wired->xml.size)))
         return true;
     failure_free(steal(*failure));
     return false;

@@ -27,12 +27,14 @@
 #define LIMIT_ANSWERS_MESSAGE (32 * MIB)
 #define LIMIT_VERDICT_MESSAGE (32 * MIB)
 #define LIMIT_RESULT_MESSAGE (LIMIT_RECORD + 64 * KIB)
+#define LIMIT_WIRED_MESSAGE (LIMIT_DOMAIN_XML + 64 * KIB)
 
 /* What a maker is for. Each reads the text of one author. */
 enum maker_role {
     MAKER_PREPARE, /* a start: the domain's XML */
     MAKER_REPORT,  /* the end of a guest: its report */
     MAKER_MERGE,   /* two records of the same domain */
+    MAKER_WIRE,    /* a domain's definition */
 };
 
 /* In the keeper everything is borrowed, in the maker it is owned. */
@@ -44,7 +46,12 @@ struct hello {
     const char *uuid; /* of the domain; its XML must have it */
     bool resumes;     /* a guest, instead of booting one */
     struct failure *record_failure; /* why the record cannot be read, or NULL */
-    struct config config;           /* without the directories of files */
+
+    /* MAKER_PREPARE and MAKER_WIRE */
+    struct config config; /* without the directories of files */
+
+    /* MAKER_WIRE */
+    bool is_here; /* the definition is this host's, so its configuration matters */
 
     /* MAKER_REPORT */
     struct buffer report; /* what the guest said */
@@ -57,8 +64,8 @@ struct hello {
 
 void hello_put(const struct hello *hello, struct buffer *message);
 
-/* The needs must be empty. */
-bool needs_get(struct needs *needs, const struct buffer *message);
+/* The needs must be empty. One that wires a definition may ask for labels only. */
+bool needs_get(struct needs *needs, enum maker_role role, const struct buffer *message);
 void answers_put(const struct needs *needs, struct buffer *message);
 
 /*
@@ -71,3 +78,7 @@ bool verdict_get(struct verdict *verdict, bool may_make_key,
 /* The result must be empty; `failure` gets what the maker has found, if anything. */
 bool result_get(struct maker_result *result, struct failure **failure,
                 const struct buffer *message);
+
+/* The same. */
+bool wired_get(struct wired *wired, struct failure **failure,
+               const struct buffer *message);

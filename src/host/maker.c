@@ -102,13 +102,16 @@ become_maker(struct start *start)
 static int
 open_program(struct failure **failure)
 {
-    cleanup_free char *path = process_path_beside(PROGRAM);
-    int fd = path ? open(path, O_PATH | O_CLOEXEC) : -1;
+    static const char installed[] = VIRT_SEED_SBINDIR "/" PROGRAM;
+    cleanup_free char *beside = process_path_beside(PROGRAM);
+    int fd = beside ? open(beside, O_PATH | O_CLOEXEC) : -1;
 
+    /* virt-seed is in another directory. */
+    if (fd < 0)
+        fd = open(installed, O_PATH | O_CLOEXEC);
     if (fd < 0)
         failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not find %s\nreinstall virt-seed",
-                          path ? path : PROGRAM);
+                          "could not find %s\nreinstall virt-seed", installed);
     return fd;
 }
 
@@ -233,12 +236,13 @@ maker_say_hello(struct maker *maker, const struct hello *hello, struct failure *
 }
 
 static int
-answer_needs(struct maker *maker, const struct host *host, struct needs *needs,
-             const struct buffer *question, struct failure **failure)
+answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
+             struct needs *needs, const struct buffer *question,
+             struct failure **failure)
 {
     cleanup_buffer struct buffer answers = {0};
 
-    if (!needs_get(needs, question))
+    if (!needs_get(needs, role, question))
         return fail_maker(maker, "asked for what it may not have", failure);
     host->answer(host->data, needs);
     answers_put(needs, &answers);
@@ -258,24 +262,44 @@ was_told_to_make_key(const struct needs *needs)
     return false;
 }
 
+/* Receives what the maker has found, a message of that kind, after it has asked for its
+ * needs, and waits for its end. */
+static int
+receive(struct maker *maker, const struct hello *hello, const struct host *host,
+        struct needs *needs, enum message_kind kind, struct buffer *message,
+        struct failure **failure)
+{
+    static const size_t limits[] = {
+        [MAKER_PREPARE] = LIMIT_VERDICT_MESSAGE,
+        [MAKER_REPORT] = LIMIT_RESULT_MESSAGE,
+        [MAKER_MERGE] = LIMIT_RESULT_MESSAGE,
+        [MAKER_WIRE] = LIMIT_WIRED_MESSAGE,
+    };
+    const size_t limit = limits[hello->role];
+    cleanup_buffer struct buffer question = {0};
+    int found = message_receive(maker->socket, limit, message);
+
+    if (found == MESSAGE_NEEDS && host) {
+        question = steal_buffer(message);
+        if (answer_needs(maker, hello->role, host, needs, &question, failure) < 0)
+            return -1;
+        found = message_receive(maker->socket, limit, message);
+    }
+    if (found == 0)
+        return fail_ended(maker, failure);
+    if (found != (int)kind)
+        return fail_maker(maker, "said what it may not say", failure);
+    return wait_for_end(maker, failure);
+}
+
 int
-maker_verdict(struct maker *maker, const struct host *host, struct verdict *verdict,
-              struct failure **failure)
+maker_verdict(struct maker *maker, const struct hello *hello, const struct host *host,
+              struct verdict *verdict, struct failure **failure)
 {
     cleanup_needs struct needs needs = {0};
-    cleanup_buffer struct buffer question = {0};
     cleanup_buffer struct buffer message = {0};
-    int kind = message_receive(maker->socket, LIMIT_VERDICT_MESSAGE, &message);
 
-    if (kind == MESSAGE_NEEDS) {
-        question = steal_buffer(&message);
-        if (answer_needs(maker, host, &needs, &question, failure) < 0)
-            return -1;
-        kind = message_receive(maker->socket, LIMIT_VERDICT_MESSAGE, &message);
-    }
-    if (kind != MESSAGE_VERDICT)
-        return fail_ended(maker, failure);
-    if (wait_for_end(maker, failure) < 0)
+    if (receive(maker, hello, host, &needs, MESSAGE_VERDICT, &message, failure) < 0)
         return -1;
     if (!verdict_get(verdict, was_told_to_make_key(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);
@@ -290,13 +314,27 @@ maker_run(const struct hello *hello, struct maker_result *result,
     cleanup_buffer struct buffer message = {0};
 
     if (maker_start(&maker, NULL, -1, failure) < 0 ||
-        maker_say_hello(&maker, hello, failure) < 0)
-        return -1;
-    if (message_receive(maker.socket, LIMIT_RESULT_MESSAGE, &message) != MESSAGE_RESULT)
-        return fail_ended(&maker, failure);
-    if (wait_for_end(&maker, failure) < 0)
+        maker_say_hello(&maker, hello, failure) < 0 ||
+        receive(&maker, hello, NULL, NULL, MESSAGE_RESULT, &message, failure) < 0)
         return -1;
     if (!result_get(result, failure, &message))
+        return fail_maker(&maker, "said what it may not say", failure);
+    return *failure ? -1 : 0;
+}
+
+int
+maker_run_wire(const struct hello *hello, const struct buffer *xml,
+               const struct host *host, struct wired *wired, struct failure **failure)
+{
+    cleanup_maker struct maker maker = MAKER_NONE;
+    cleanup_needs struct needs needs = {0};
+    cleanup_buffer struct buffer message = {0};
+
+    if (maker_start(&maker, xml, -1, failure) < 0 ||
+        maker_say_hello(&maker, hello, failure) < 0 ||
+        receive(&maker, hello, host, &needs, MESSAGE_WIRED, &message, failure) < 0)
+        return -1;
+    if (!wired_get(wired, failure, &message))
         return fail_maker(&maker, "said what it may not say", failure);
     return *failure ? -1 : 0;
 }

@@ -40,14 +40,19 @@ int maker_start(struct maker *maker, const struct buffer *xml, int output,
 int maker_say_hello(struct maker *maker, const struct hello *hello,
                     struct failure **failure);
 
-/* Answers its needs, if it has any, and waits for its end. The verdict must be VERDICT_NONE,
- * but with the output. */
-int maker_verdict(struct maker *maker, const struct host *host, struct verdict *verdict,
-                  struct failure **failure);
+/* For MAKER_PREPARE: answers its needs, if it has any, and waits for its end. The verdict must
+ * be VERDICT_NONE, but with the output. */
+int maker_verdict(struct maker *maker, const struct hello *hello, const struct host *host,
+                  struct verdict *verdict, struct failure **failure);
 
-/* Runs a maker that results in a record. The result must be empty. */
+/* Runs one for MAKER_REPORT or MAKER_MERGE. The result must be empty. */
 int maker_run(const struct hello *hello, struct maker_result *result,
               struct failure **failure);
+
+/* Runs one for MAKER_WIRE, which may ask the host for labels. `wired` must be empty. */
+int maker_run_wire(const struct hello *hello, const struct buffer *xml,
+                   const struct host *host, struct wired *wired,
+                   struct failure **failure);
 
 /* Ends it, if it has not ended yet. */
 void maker_clear(struct maker *maker);

@@ -102,7 +102,7 @@ message_receive(int socket, size_t limit, struct buffer *content)
         return (int)count;
     if (count != sizeof(header) || header.size > limit)
         return -EBADMSG;
-    if (header.kind == 0 || header.kind > MESSAGE_RESULT)
+    if (header.kind == 0 || header.kind > MESSAGE_WIRED)
         return -EBADMSG;
     count = receive_all(socket, buffer_reserve(content, header.size), header.size);
     if (count < 0)

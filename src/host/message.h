@@ -21,7 +21,8 @@ enum message_kind {
     MESSAGE_NEEDS,     /* maker to keeper, at most once */
     MESSAGE_ANSWERS,   /* keeper to maker, once after the needs */
     MESSAGE_VERDICT,   /* maker to keeper, once; the maker then exits */
-    MESSAGE_RESULT,    /* the same, of a record or a wiring */
+    MESSAGE_RESULT,    /* the same, of a record */
+    MESSAGE_WIRED,     /* the same, of a definition */
 };
 
 /* --- writing -------------------------------------------------------------------------- */

@@ -39,3 +39,11 @@ maker_result_clear(struct maker_result *result)
     buffer_clear(&result->record);
     *result = (struct maker_result){0};
 }
+
+void
+wired_clear(struct wired *wired)
+{
+    texts_free(wired->changes, wired->change_count);
+    buffer_clear(&wired->xml);
+    *wired = (struct wired){0};
+}

@@ -2,7 +2,8 @@
 /*
  * What makers find out. A start of a domain comes to a verdict: nothing that concerns
  * virt-seed, a refusal, or a seed; nothing on the host changes before it. The end of a guest,
- * or a command during its start, results in a changed record.
+ * or a command during its start, results in a changed record, and wiring in another
+ * definition.
  */
 #pragma once
 
@@ -71,3 +72,16 @@ struct maker_result {
 void maker_result_clear(struct maker_result *result);
 
 #define cleanup_maker_result __attribute__((cleanup(maker_result_clear)))
+
+/* --- wiring --------------------------------------------------------------------------- */
+
+/* A domain's definition that has been wired. */
+struct wired {
+    char **changes; /* a phrase each; none if it was wired before */
+    size_t change_count;
+    struct buffer xml;
+};
+
+void wired_clear(struct wired *wired);
+
+#define cleanup_wired __attribute__((cleanup(wired_clear)))

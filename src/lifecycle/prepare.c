@@ -214,7 +214,7 @@ run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
         return -1;
     forbidden_paths_check(lifecycle->root, lifecycle->xml, start->uuid,
                           &start->forbidden);
-    return maker_verdict(&maker, &host, verdict, failure);
+    return maker_verdict(&maker, hello, &host, verdict, failure);
 }
 
 /* Without the run-time directory, `no_rundir` says why. */

@@ -33,7 +33,7 @@ hello_get(struct hello *hello, const struct buffer *content)
 {
     struct message message = message_begin(content);
 
-    hello->role = (enum maker_role)message_get_number(&message, MAKER_MERGE);
+    hello->role = (enum maker_role)message_get_number(&message, MAKER_WIRE);
     message_get_bytes(&message, LIMIT_RECORD, &hello->record);
     switch (hello->role) {
     case MAKER_PREPARE:
@@ -49,6 +49,10 @@ hello_get(struct hello *hello, const struct buffer *content)
         break;
     case MAKER_MERGE:
         message_get_bytes(&message, LIMIT_RECORD, &hello->next);
+        break;
+    case MAKER_WIRE:
+        hello->is_here = message_get_number(&message, 1);
+        config_get(&hello->config, &message);
         break;
     }
     return message_is_over(&message);
@@ -163,3 +167,16 @@ result_put(const struct maker_result *result, const struct failure *failure,
     message_put_number(message, result->event);
 }
 
+
+void
+wired_put(const struct wired *wired, const struct failure *failure,
+          struct buffer *message)
+{
+    message_put_failure(message, failure);
+    if (!wired)
+        return;
+    message_put_number(message, (uint32_t)wired->change_count);
+    for (size_t i = 0; i < wired->change_count; i++)
+        message_put_text(message, wired->changes[i]);
+    message_put_bytes(message, wired->xml.data, wired->xml.size);
+}

@@ -25,3 +25,5 @@ void verdict_put(const struct verdict *verdict, struct buffer *message);
 /* Either a result or, if that is NULL, the failure. */
 void result_put(const struct maker_result *result, const struct failure *failure,
                 struct buffer *message);
+void wired_put(const struct wired *wired, const struct failure *failure,
+               struct buffer *message);

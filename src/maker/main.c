@@ -26,6 +26,7 @@
 #include "maker/prepare.h"
 #include "maker/result.h"
 #include "maker/sandbox.h"
+#include "maker/wire.h"
 
 /* --- a start -------------------------------------------------------------------------- */
 
@@ -56,6 +57,13 @@ give_record(void *data, struct buffer *text, struct failure **failure)
     return 0;
 }
 
+static void
+read_xml(struct buffer *xml)
+{
+    if (fs_read_all(MAKER_XML, LIMIT_DOMAIN_XML, xml) < 0)
+        _exit(EXIT_FAILURE);
+}
+
 /* Parses the XML. */
 static int
 make_verdict(struct hello *hello, struct verdict *verdict, struct failure **failure)
@@ -66,8 +74,7 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain domain = {0};
 
-    if (fs_read_all(MAKER_XML, LIMIT_DOMAIN_XML, &xml) < 0)
-        _exit(EXIT_FAILURE);
+    read_xml(&xml);
     doc = xml_parse(xml.data, xml.size, "standard input", failure);
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
@@ -113,6 +120,31 @@ run_for_result(const struct hello *hello,
     return message_send(MAKER_SOCKET, MESSAGE_RESULT, &message);
 }
 
+/* --- a definition ----------------------------------------------------------------------- */
+
+static int
+run_wire(struct hello *hello)
+{
+    const struct host host = {.answer = ask_keeper};
+    cleanup_buffer struct buffer xml = {0};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_wired struct wired wired = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_buffer struct buffer message = {0};
+
+    read_xml(&xml);
+    if (maker_wire_definition(&xml, hello->is_here ? &hello->config : NULL, &host,
+                              &wiring, &wired.xml, &failure) < 0) {
+        wired_put(NULL, failure, &message);
+    } else {
+        wired.changes = steal(wiring.changes);
+        wired.change_count = wiring.change_count;
+        wiring.change_count = 0;
+        wired_put(&wired, NULL, &message);
+    }
+    return message_send(MAKER_SOCKET, MESSAGE_WIRED, &message);
+}
+
 /* --- all of them ------------------------------------------------------------------------ */
 
 static int
@@ -132,6 +164,8 @@ run(void)
         return run_for_result(&hello, maker_report);
     case MAKER_MERGE:
         return run_for_result(&hello, maker_merge);
+    case MAKER_WIRE:
+        return run_wire(&hello);
     }
     return -1;
 }

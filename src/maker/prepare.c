@@ -17,14 +17,13 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/documents.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "maker/prepare.h"
+#include "maker/wire.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"
 #include "store/record.h"
-#include "wire/wire.h"
 
 struct making {
     const struct maker_start *start;
@@ -90,36 +89,6 @@ refuse_unasked(const struct making *making, struct failure **failure)
 }
 
 /* --- the needs ------------------------------------------------------------------------ */
-
-static void
-need_labels(const struct domain *domain, struct needs *needs)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (disk_may_have_label(&domain->disks[i]))
-            needs_add(needs, NEED_LABEL, domain->disks[i].source);
-    }
-}
-
-/* The answers are in the order of the disks. */
-static void
-take_labels(struct domain *domain, const struct needs *needs)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        struct disk *disk = &domain->disks[i];
-
-        if (!disk_may_have_label(disk))
-            continue;
-        while (needs->list[at].kind != NEED_LABEL)
-            at++;
-        if (needs->list[at].word == NEED_WORD_LABEL_CIDATA)
-            disk->label = xstrdup(SEED_LABEL_NOCLOUD);
-        else if (needs->list[at].word == NEED_WORD_LABEL_CONFIG_2)
-            disk->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
-        at++;
-    }
-}
 
 /* Asks for everything at once. A cold boot is wired on trial, for which the disks' labels
  * count; and if it has to be refused, whether there is a definition. */
