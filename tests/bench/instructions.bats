@@ -84,11 +84,11 @@ needs_openat2() {
     needs_openat2
     seed=$root$rundir/$uuid.iso
     bench_seed_domain "$uuid" 4096 >"$root/domain.xml"
-    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-lifecycle" --root="$root" \
+    found=$(count "$root/domain.xml" "$top_builddir/hook-in-root" --root="$root" \
         web1 prepare begin -)
     [[ -s $seed ]]
     within_limit lifecycle-prepare "$found"
-    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-lifecycle" --root="$root" \
+    found=$(count "$root/domain.xml" "$top_builddir/hook-in-root" --root="$root" \
         web1 release end -)
     [[ ! -e $seed ]]
     within_limit lifecycle-release "$found"
@@ -100,7 +100,7 @@ needs_openat2() {
     needs_openat2
     bench_seed_domain "$uuid" 1048576 >"$root/domain.xml"
     env -i LC_ALL=C PATH=/usr/bin:/bin valgrind --tool=massif --massif-out-file="$profile" \
-        "$top_builddir/virt-seed-lifecycle" --root="$root" web1 prepare begin - <"$root/domain.xml"
+        "$top_builddir/hook-in-root" --root="$root" web1 prepare begin - <"$root/domain.xml"
     [[ -s $root$rundir/$uuid.iso ]]
     within_limit lifecycle-prepare-heap \
         "$(sed -n 's/^mem_heap_B=//p' "$profile" | sort --numeric-sort | tail -n 1)"

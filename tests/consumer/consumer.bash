@@ -65,7 +65,7 @@ make_seed() {
     sed -i -n '/^<domain/,$p' "$folder/domain.xml"
     # The first start makes the host key that build puts into the seed.
     if grep -q 'ssh-host-keys=.generate' "$folder/domain.xml"; then
-        virt-seed-lifecycle "$@" web1 prepare begin - <"$folder/domain.xml" || return
+        hook-in-root "$@" web1 prepare begin - <"$folder/domain.xml" || return
     fi
     virt-seed --quiet "$@" build --force -o "$folder/seed.iso" "$folder/domain.xml"
 }

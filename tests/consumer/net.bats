@@ -31,7 +31,7 @@ start() {
             -e "s|</os>|<smbios mode='sysinfo'/></os><sysinfo type='smbios'><system><entry \
             name='serial'>ABC 123</entry></system></sysinfo>|" |
         virt-seed --quiet --root="$root" wire - >"$BATS_TEST_TMPDIR/wired.xml"
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <"$BATS_TEST_TMPDIR/wired.xml"
+    hook-in-root --root="$root" web1 prepare begin - <"$BATS_TEST_TMPDIR/wired.xml"
     serial=$(xmllint --xpath 'string(//entry[@name="serial"])' "$BATS_TEST_TMPDIR/wired.xml")
     serial=${serial/192.0.2.1/127.0.0.1}
 }
@@ -69,7 +69,7 @@ true</ci:vendor-data>'
 @test "a guest that has ended is no longer served" {
     start ''
     fetch_seed
-    virt-seed-lifecycle --root="$root" web1 release end - <"$BATS_TEST_TMPDIR/wired.xml"
+    hook-in-root --root="$root" web1 release end - <"$BATS_TEST_TMPDIR/wired.xml"
     fetch "${serial#*":$port"}meta-data"
     expect 404
 }

@@ -128,7 +128,7 @@ guest_says() {
     uuid=$(xmllint --xpath 'string(/domain/uuid)' "$1/domain.xml")
     jq -c --arg boot "$boot" '{"virt-seed": 1, $boot, taken, status: {v1: {}}, result: {v1: {errors: []}}}' \
         "$2" >"$root/var/log/libvirt/virt-seed/$uuid.report" &&
-        virt-seed-lifecycle --root="$root" web1 release end - <"$1/domain.xml" &&
+        hook-in-root --root="$root" web1 release end - <"$1/domain.xml" &&
         virt-seed --root="$root" pending --json "$1/domain.xml" |
         jq -r '.["guest-says"] | .seed + (.reason // "" | if . == "" then . else ": " + . end)'
 }
@@ -143,8 +143,8 @@ guest_says() {
     for folder in "$seeds"/example-*; do
         # Most of them are one domain, which may be done.
         rm -f "$root"/var/lib/virt-seed/*.json
-        virt-seed-lifecycle --root="$root" web1 prepare begin - <"$folder/domain.xml"
-        virt-seed-lifecycle --root="$root" web1 started begin - <"$folder/domain.xml"
+        hook-in-root --root="$root" web1 prepare begin - <"$folder/domain.xml"
+        hook-in-root --root="$root" web1 started begin - <"$folder/domain.xml"
         for file in "$folder"/*.json; do
             says=$(guest_says "$folder" "$file")
             [[ $says = applied ]] || { echo "${folder##*/} ${file##*/}: $says"; failed=1; }

@@ -21,7 +21,7 @@ refused() {
     only_stderr
     assert_refused 1 "domain 'web1'" "$@"
     refusal=$output
-    run --separate-stderr timeout 10 virt-seed-lifecycle --root="$root" web1 prepare begin - <web1.xml
+    run --separate-stderr timeout 10 hook-in-root --root="$root" web1 prepare begin - <web1.xml
     only_stderr
     assert_refused 1
     [[ $output = "$refusal" ]]
@@ -158,7 +158,7 @@ refused() {
     [[ $(xmllint --xpath 'count(//disk[@device="cdrom"])' one.xml) = 1 ]]
     run -0 virt-seed --quiet unset -o none.xml web1.xml
     [[ $(xmllint --xpath 'count(//disk[@device="cdrom"])' none.xml) = 0 ]]
-    run virt-seed-lifecycle --root="$root" web1 prepare begin - <web1.xml
+    run hook-in-root --root="$root" web1 prepare begin - <web1.xml
     [[ $status -eq 1 ]]
     assert_said 'virt-seed: error: '
 }

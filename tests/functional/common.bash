@@ -46,7 +46,7 @@ commands() {
 
 # sanitized: whether the programs are built with sanitizers.
 sanitized() {
-    readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
+    readelf --dynamic "$top_builddir/virt-seed-maker" | grep -q '\[libasan'
 }
 
 # has_sandbox: whether the maker is confined in this build.
@@ -180,7 +180,7 @@ assert_said() {
 # Nothing may ever be printed on standard output: at restore and migrate libvirt takes it for the
 # domain's XML.
 lifecycle() {
-    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
+    hook-in-root --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
     [[ ! -s printed ]]
 }
 
@@ -199,7 +199,7 @@ lifecycle_beside_journal() {
     mkdir -p "$journal"
     rm -f "$journal/socket"
     "$top_builddir/tests/functional/journal-socket" "$journal/socket" entries \
-        virt-seed-lifecycle --root="$root" web1 "$2" begin - <"$1"
+        hook-in-root --root="$root" web1 "$2" begin - <"$1"
 }
 
 # journal_field NAME: prints the field's values, of each entry in "entries" that has it.
@@ -249,7 +249,7 @@ assert_start_refused() {
     local xml=$1
 
     shift
-    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
+    run --separate-stderr hook-in-root --root="$root" web1 prepare begin - <"$xml"
     only_stderr
     assert_refused 1 "$@"
     [[ ${lines[0]} == 'virt-seed: error: '* && ${lines[1]} == 'virt-seed: hint: '* ]]

@@ -100,7 +100,7 @@ is_stopped() {
 
     "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
     # It has written its key, which has no name yet. LeakSanitizer does not work in a traced process.
-    ASAN_OPTIONS=detect_leaks=0 "$fault" fsync 1 stop virt-seed-lifecycle --root="$root" web1 prepare begin - \
+    ASAN_OPTIONS=detect_leaks=0 "$fault" fsync 1 stop hook-in-root --root="$root" web1 prepare begin - \
         <wired.xml 2>said 3>&- &
     tracer=$!
     wait_until 60 is_stopped "$tracer"
@@ -151,7 +151,7 @@ is_stopped() {
     chmod 700 "other$statedir/secrets"
     cp -a "$(dirname "$key")" "other$statedir/secrets/"
     for operation in migrate prepare; do
-        virt-seed-lifecycle --root=other web1 "$operation" begin - <wired.xml
+        hook-in-root --root=other web1 "$operation" begin - <wired.xml
     done
     cmp "other$rundir/$uuid.iso" first.iso
     virt-seed --root=other known-hosts wired.xml | cmp - before

@@ -27,7 +27,7 @@ setup() {
 }
 
 prepare() {
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <"${1-wired.xml}"
+    hook-in-root --root="$root" web1 prepare begin - <"${1-wired.xml}"
 }
 
 # an_old_seed: left over from an earlier start, for example by a crash of the host.
@@ -98,7 +98,7 @@ root_option() {
 
     mkfifo fifo
     exec 9<>fifo
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <fifo >out 2>err 9>&- &
+    hook-in-root --root="$root" web1 prepare begin - <fifo >out 2>err 9>&- &
     pid=$!
     wait_for_alarm "$pid"
     kill -ALRM "$pid"
@@ -115,7 +115,7 @@ root_option() {
     [[ $EUID -eq 0 ]] || skip 'the hook does nothing for others than root'
     mkfifo fifo
     exec 9<>fifo
-    for program in virt-seed-hook "virt-seed-lifecycle --root=$root"; do
+    for program in virt-seed-hook "hook-in-root --root=$root"; do
         # shellcheck disable=SC2086  # a program and its option
         timeout 120 $program web1 prepare begin - <fifo >out 2>err 9>&- &
         pids+=($!)
@@ -132,14 +132,14 @@ root_option() {
 
 @test "works if nobody reads standard output and error" {
     attempt bash -o pipefail -c '"$@" 2>&1 >/dev/full <wired.xml | true' bash \
-        virt-seed-lifecycle --root="$root" web1 prepare begin -
+        hook-in-root --root="$root" web1 prepare begin -
     succeeded
     whole
     attempt bash -c '"$@" 2>/dev/full <wired.xml' bash \
-        virt-seed-lifecycle --root="$root" web1 prepare begin -
+        hook-in-root --root="$root" web1 prepare begin -
     succeeded
     attempt bash -c '"$@" 2>/dev/full </dev/null' bash \
-        virt-seed-lifecycle --root="$root" web1 prepare begin -
+        hook-in-root --root="$root" web1 prepare begin -
     [[ $status -eq 1 ]]
     whole
 }
@@ -153,7 +153,7 @@ limited() {
 }
 
 prepare_limited() {
-    limited "$1" virt-seed-lifecycle --root="$root" web1 prepare begin - <"$2"
+    limited "$1" hook-in-root --root="$root" web1 prepare begin - <"$2"
 }
 
 hook_limited() {
@@ -249,7 +249,7 @@ not_begun() {
     attempt in_a_namespace bash -c '
         mount -t tmpfs -o ro,mode=0711 tmpfs "$1" || exit
         shift
-        "$@" <wired.xml' bash "$seeds" virt-seed-lifecycle --root="$root" web1 prepare begin -
+        "$@" <wired.xml' bash "$seeds" hook-in-root --root="$root" web1 prepare begin -
     refused 'Read-only file system' 'df '
 }
 
@@ -355,7 +355,7 @@ in_a_namespace_with_var() {
 
     for change in "${changes[@]}"; do
         point=$change
-        attempt bash -c "$change; exec \"\$@\"" bash "$(type -P virt-seed-lifecycle)" \
+        attempt bash -c "$change; exec \"\$@\"" bash "$(type -P hook-in-root)" \
             --root="$root" web1 prepare begin - <wired.xml
         succeeded
         whole
@@ -363,10 +363,10 @@ in_a_namespace_with_var() {
         rm -r "${seeds:?}"
     done
     point=
-    attempt env -i "$(type -P virt-seed-lifecycle)" --root="$root" web1 prepare begin - <wired.xml
+    attempt env -i "$(type -P hook-in-root)" --root="$root" web1 prepare begin - <wired.xml
     succeeded
     whole
-    attempt env -i "$(type -P virt-seed-lifecycle)" --root="$root" <wired.xml
+    attempt env -i "$(type -P hook-in-root)" --root="$root" <wired.xml
     [[ $status -eq 2 ]]
 }
 
@@ -680,7 +680,7 @@ together() {
 # at_once OPERATION: runs it for every domain, many at a time.
 at_once() {
     # shellcheck disable=SC2016  # the words are the inner shell's
-    xargs -P 50 -n 1 sh -c 'exec virt-seed-lifecycle --root="$1" web1 "$2" begin - <"$3.xml"' \
+    xargs -P 50 -n 1 sh -c 'exec hook-in-root --root="$1" web1 "$2" begin - <"$3.xml"' \
         sh "$root" "$1" <uuids >out 2>err
     status=0
     succeeded

@@ -59,7 +59,7 @@ serial_xml() {
 starts=(start_by_program start_by_hook)
 
 start_by_program() {
-    attempt timeout -s KILL 15 virt-seed-lifecycle --root="$root" web1 prepare begin - <"$1"
+    attempt timeout -s KILL 15 hook-in-root --root="$root" web1 prepare begin - <"$1"
 }
 
 start_by_hook() {

@@ -197,7 +197,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
 @test "the hook's seed has the instance-id that dump prints" {
     expected=$(id "$user_data$vendor_data$network$meta")
     virt-seed --quiet wire - <in.xml >wired.xml
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+    hook-in-root --root="$root" web1 prepare begin - <wired.xml
     run -0 virt-seed inspect "$root$rundir/$uuid.iso"
     assert_said "instance-id $expected"
 }

@@ -105,7 +105,7 @@ for path in "/dev/log", sys.argv[1] + "/run/systemd/journal/socket":
             stuck[-1].sendto(b"x", name)
     except BlockingIOError:
         pass
-subprocess.run(["virt-seed-lifecycle", "--root=" + sys.argv[1], "web1", "release", "end", "-"],
+subprocess.run(["hook-in-root", "--root=" + sys.argv[1], "web1", "release", "end", "-"],
                stdin=open("wired.xml"), timeout=10, check=True)
 END
     [[ $(jq -r .result.state "$root$statedir/$uuid.json") = "done" ]]
@@ -146,11 +146,11 @@ END
     mkdir -p "$root/run/systemd/journal"
     lifecycle_beside_journal wired.xml prepare
     # The socket is there, its journal is not.
-    run -0 timeout 10 virt-seed-lifecycle --root="$root" web1 started begin - <wired.xml
+    run -0 timeout 10 hook-in-root --root="$root" web1 started begin - <wired.xml
     rm "$root/run/systemd/journal/socket"
     # shellcheck disable=SC2016  # the words are the inner shell's
     run -0 timeout 30 "$top_builddir/tests/functional/journal-socket" "$root/run/systemd/journal/socket" \
         entries bash -c 'for _ in {1..40}; do
-            virt-seed-lifecycle --root="$1" web1 prepare begin - <wired.xml || exit
+            hook-in-root --root="$1" web1 prepare begin - <wired.xml || exit
         done' bash "$root"
 }

@@ -109,7 +109,7 @@ are_as_listed() {
 
 # ends_guest FILE PATTERN...: at started, the guest must end, and the reasons are said.
 ends_guest() {
-    run -100 virt-seed-lifecycle --root="$root" web1 started begin - <"$1"
+    run -100 hook-in-root --root="$root" web1 started begin - <"$1"
     shift
     assert_said 'virt-seed: error: ' 'virt-seed: hint: ' "$@"
 }
@@ -139,7 +139,7 @@ ends_guest() {
 
 # start_refused FILE PATTERN...: at the operation "start", for each of the reasons.
 start_refused() {
-    run -1 virt-seed-lifecycle --root="$root" web1 start begin - <"$1"
+    run -1 hook-in-root --root="$root" web1 start begin - <"$1"
     shift
     assert_said "virt-seed: error: domain 'web1': " 'virt-seed: hint: ' "$@"
     [[ ${#lines[@]} -eq 2 ]]
@@ -161,7 +161,7 @@ start_refused() {
 
 # refuse_or_pass FILE OPERATION: it is refused only because of the time that it takes.
 refuse_or_pass() {
-    virt-seed-lifecycle --root="$root" web1 "$2" begin - <"$1" >said 2>&1 || :
+    hook-in-root --root="$root" web1 "$2" begin - <"$1" >said 2>&1 || :
     [[ ! -s said || $(<said) = *'takes too long to find out where the paths'* ||
         $(<said) = *'took more than 20 seconds'* ]]
 }
@@ -399,9 +399,9 @@ offers_no_emulator() {
 # libvirt passes on the XML of "virsh restore --xml" as it is, before it compares the UUIDs, and the
 # name from the saved state.
 @test "a mark is valid only for the domain whose name libvirt gave with it" {
-    virt-seed-lifecycle --root="$root" other restore begin - <unwired.xml
+    hook-in-root --root="$root" other restore begin - <unwired.xml
     refuses_start unwired.xml 'not wired'
-    virt-seed-lifecycle --root="$root" other restore begin - <wired.xml
+    hook-in-root --root="$root" other restore begin - <wired.xml
     lifecycle wired.xml prepare
     echo >>"$seeds/$uuid.iso"
     ends_guest wired.xml 'another program wrote to the seed'
@@ -460,7 +460,7 @@ offers_no_emulator() {
     # shellcheck disable=SC2016  # the words are the inner shell's
     run unshare --user --map-root-user --mount bash -c '
         mount -t tmpfs -o size=32k,mode=0711 tmpfs "$2" || exit 99
-        virt-seed-lifecycle --root="$1" web1 prepare begin - <wired.xml
+        hook-in-root --root="$1" web1 prepare begin - <wired.xml
         status=$?
         ls -A "$2"
         exit "$status"' bash "$root" "$seeds"
@@ -471,18 +471,18 @@ offers_no_emulator() {
 # --- the program ------------------------------------------------------------------------------
 
 @test "refuses malformed XML" {
-    run virt-seed-lifecycle --root="$root" web1 prepare begin - </dev/null
+    run hook-in-root --root="$root" web1 prepare begin - </dev/null
     assert_refused 1 'standard input is empty'
-    run virt-seed-lifecycle --root="$root" web1 prepare begin - <<<'<domain>'
+    run hook-in-root --root="$root" web1 prepare begin - <<<'<domain>'
     assert_refused 1 'not as libvirt writes it'
 }
 
 @test "works with closed descriptors" {
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >&- 2>&-
+    hook-in-root --root="$root" web1 prepare begin - <wired.xml >&- 2>&-
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
     # Not `run … <&-`: its own pipe would become standard input.
     # shellcheck disable=SC2016  # the words are the inner shell's
-    run -1 sh -c 'virt-seed-lifecycle --root="$1" web1 prepare begin - <&-' sh "$root"
+    run -1 sh -c 'hook-in-root --root="$1" web1 prepare begin - <&-' sh "$root"
     assert_refused 1 'standard input is empty'
 }
 
@@ -490,7 +490,7 @@ offers_no_emulator() {
 @test "the alarm ends a wait for a run-time directory that does not respond" {
     # The alarm itself takes 20 seconds; that it is set can be seen in the process's timers.
     mkfifo xml
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <xml 3>&- &
+    hook-in-root --root="$root" web1 prepare begin - <xml 3>&- &
     local pid=$!
     exec 9>xml
     wait_for_alarm "$pid"
@@ -631,7 +631,7 @@ with_device() {
     run ! grep -e "$namespace" -e "$rundir" channel.xml
     mkdir beside
     cp "$top_builddir/virt-seed-hook" beside/
-    printf '#!/bin/sh\nexec virt-seed-lifecycle --root="%s" "$@"\n' "$root" >beside/virt-seed-lifecycle
+    printf '#!/bin/sh\nexec hook-in-root --root="%s" "$@"\n' "$root" >beside/virt-seed-lifecycle
     chmod +x beside/virt-seed-lifecycle
     as_root=()
     if [[ $EUID -ne 0 ]]; then

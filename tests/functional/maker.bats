@@ -26,7 +26,7 @@ is_stopped() {
 # stop_at CALL WHEN [FILE]: starts a domain, and waits until that call, of the program or the maker; sets $tracer,
 # $program and $maker, which is empty without one.
 stop_at() {
-    "$fault" "$1" "$2" stop virt-seed-lifecycle --root="$root" web1 prepare begin - <"${3-wired.xml}" >out 2>err 3>&- &
+    "$fault" "$1" "$2" stop hook-in-root --root="$root" web1 prepare begin - <"${3-wired.xml}" >out 2>err 3>&- &
     tracer=$!
     wait_until 60 is_stopped "$tracer"
     program=$(pgrep -P "$tracer")

@@ -185,7 +185,7 @@ assert_wired_to() {
     lifecycle disk.xml prepare
     chmod 0777 "$tree"
     mkdir "$tree/$uuid.new.0123abcd"
-    run virt-seed-lifecycle --root="$root" web1 release end - <disk.xml
+    run hook-in-root --root="$root" web1 release end - <disk.xml
     assert_refused 1 'others may write to it'
     [[ ! -e $seeds/$uuid.iso ]]
     # A domain is told nothing about the files of another.

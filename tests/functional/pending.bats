@@ -26,13 +26,13 @@ wired() {
 # start [REQUEST]: starts the domain with it.
 start() {
     wired "$@" >start.xml
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <start.xml
-    virt-seed-lifecycle --root="$root" web1 started begin - <start.xml
+    hook-in-root --root="$root" web1 prepare begin - <start.xml
+    hook-in-root --root="$root" web1 started begin - <start.xml
 }
 
 # stop: ends the domain.
 stop() {
-    virt-seed-lifecycle --root="$root" web1 release end - <start.xml
+    hook-in-root --root="$root" web1 release end - <start.xml
 }
 
 # pending [OPTION…] REQUEST: what pending says about a definition with that request.
@@ -214,8 +214,8 @@ END
 # bats test_tags=native
 @test "a guest with cache=\"keep\" stays so if a state from before its last boot is restored" {
     attributes='cache="keep"' start "$cloud_config"
-    virt-seed-lifecycle --root="$root" web1 release end shutdown <start.xml
-    virt-seed-lifecycle --root="$root" web1 restore begin - <start.xml
+    hook-in-root --root="$root" web1 release end shutdown <start.xml
+    hook-in-root --root="$root" web1 restore begin - <start.xml
     start "$cloud_config"
     # The record says nothing about that boot.
     [[ $(jq .boot "$record") = null ]]
@@ -238,8 +238,8 @@ END
     run -0 virt-seed --root="$root" pending ./next.xml
     assert_said 'user-data: new'
     [[ ! -e $root$statedir ]]
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <next.xml
-    virt-seed-lifecycle --root="$root" web1 started begin - <next.xml
+    hook-in-root --root="$root" web1 prepare begin - <next.xml
+    hook-in-root --root="$root" web1 started begin - <next.xml
     run -0 virt-seed --root="$root" pending ./next.xml
     assert_said 'changes nothing'
     run -0 pending ''

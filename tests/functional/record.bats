@@ -122,7 +122,7 @@ put_result() {
 
 # release WHY: as libvirt calls it since 10.5.
 release() {
-    virt-seed-lifecycle --root="$root" web1 release end "$1" <wired.xml
+    hook-in-root --root="$root" web1 release end "$1" <wired.xml
 }
 
 @test "a state that was saved before a later boot does not count as that boot" {
@@ -446,5 +446,5 @@ begun() {
     lifecycle_beside_journal /dev/null started
     echo '<domain>' >malformed.xml
     lifecycle_beside_journal malformed.xml started
-    run -0 virt-seed-lifecycle --root=/nowhere web1 started begin - <wired.xml
+    run -0 hook-in-root --root=/nowhere web1 started begin - <wired.xml
 }

@@ -60,7 +60,7 @@ no_marker_is_left() {
 
     every_secret
     wired_xml "$request" >wired.xml
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >out 2>err
+    hook-in-root --root="$root" web1 prepare begin - <wired.xml >out 2>err
     no_marker wired.xml out err
     no_marker_is_left
     virt-seed inspect --extract=documents "$seeds/$uuid.iso" >inspected
@@ -68,7 +68,7 @@ no_marker_is_left() {
         grep -rq "$marker-$word" documents
     done
     grep -rq "$(printf %s "$marker-file" | base64)" documents
-    virt-seed-lifecycle --root="$root" web1 release end - <wired.xml
+    hook-in-root --root="$root" web1 release end - <wired.xml
     run ! compgen -G "$seeds/*"
 }
 
@@ -101,7 +101,7 @@ no_marker_is_left() {
     wired_xml "$request" >wired.xml
     for field in "${!wrong[@]}"; do
         every_secret "$field" "${wrong[$field]}"
-        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >out
+        run ! hook-in-root --root="$root" web1 prepare begin - <wired.xml >out
         [[ $output == *'virt-seed: error: '* ]] || return
         [[ $output != *"$marker"* ]] || return
         no_marker_is_left
@@ -121,7 +121,7 @@ no_marker_is_left() {
     for path in s/root s/script s/user s/file keys/team data/app_name s data keys; do
         every_secret
         chmod o+r "$root$confdir/secrets/$path"
-        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+        run ! hook-in-root --root="$root" web1 prepare begin - <wired.xml
         assert_said 'others may read' 'chmod go='
     done
 }
@@ -149,11 +149,11 @@ END
         every_secret
         open_by_acl "$root$confdir/secrets/$path" || skip 'no ACLs here'
         [[ $(stat -c %A "$root$confdir/secrets/$path") = ????'r--'* ]]
-        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+        run ! hook-in-root --root="$root" web1 prepare begin - <wired.xml
         assert_said 'others may read' 'chmod go='
         chmod go= "$root$confdir/secrets/$path"
-        virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
-        virt-seed-lifecycle --root="$root" web1 release end - <wired.xml
+        hook-in-root --root="$root" web1 prepare begin - <wired.xml
+        hook-in-root --root="$root" web1 release end - <wired.xml
     done
 }
 
@@ -221,7 +221,7 @@ closed_to_its_user() {
     become_nobody
     # Another program is open.
     run ! closed_to_its_user cat
-    closed_to_its_user virt-seed-lifecycle --root="$root" web1 prepare begin -
+    closed_to_its_user hook-in-root --root="$root" web1 prepare begin -
     closed_to_its_user virt-seed --root="$root" dump -
 }
 
@@ -234,6 +234,6 @@ closed_to_its_user() {
     # Another program leaves one.
     run ! ends_without_core cat
     rm -f core*
-    ends_without_core virt-seed-lifecycle --root="$root" web1 prepare begin -
+    ends_without_core hook-in-root --root="$root" web1 prepare begin -
     ends_without_core virt-seed --root="$root" dump -
 }

@@ -38,7 +38,7 @@ attempt() {
 }
 
 lifecycle() {
-    virt-seed-lifecycle --root="$root" web1 "$1" begin - <"${2-wired.xml}"
+    hook-in-root --root="$root" web1 "$1" begin - <"${2-wired.xml}"
 }
 
 # complain WHAT: says what is wrong with the last attempt; $point, if it is set, says with which one.
@@ -169,5 +169,5 @@ each_fault() {
 }
 
 use_program() {
-    program=(virt-seed-lifecycle --root="$root")
+    program=(hook-in-root --root="$root")
 }
