@@ -18,7 +18,7 @@ setup() {
     type -P valgrind >/dev/null || skip "valgrind is not installed"
     is_debian_12 || skip "the limits are those of Debian 12 on x86_64"
     grep -q '^CFLAGS = .*-O2' "$top_builddir/Makefile" || skip "the limits are those of -O2"
-    ! ldd "$top_builddir/virt-seed-lifecycle" | grep -q 'lib[a-z]*san\.so' ||
+    ! ldd "$top_builddir/virt-seed-maker" | grep -q 'lib[a-z]*san\.so' ||
         skip "built with sanitizers"
     [[ $EUID -eq 0 ]] || unshare --user --map-root-user true 2>/dev/null ||
         skip "user namespaces are not allowed here"

@@ -184,14 +184,14 @@ lifecycle() {
     [[ ! -s printed ]]
 }
 
-# wait_for_alarm PROCESS: waits until it has become virt-seed-lifecycle and has a handler for SIGALRM
+# wait_for_alarm PROCESS: waits until the hook has a handler for SIGALRM
 # (SigCgt, bit 13). The bash that it was before has one as well.
 wait_for_alarm() {
     wait_until 60 grep -qx 'Name:.virt-seed-lifec' "/proc/$1/status"
     wait_until 60 grep -q '^SigCgt:.*[2367abef]...$' "/proc/$1/status"
 }
 
-# lifecycle_beside_journal FILE OPERATION: runs virt-seed-lifecycle on the domain in FILE, below
+# lifecycle_beside_journal FILE OPERATION: runs the hook on the domain in FILE, below
 # $root, where a journal listens; what comes there is in the file "entries".
 lifecycle_beside_journal() {
     local journal=$root/run/systemd/journal

@@ -17,7 +17,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     make_root
     mkdir -p "$root$hooks/qemu.d" "$root$sbindir" "$root$qemu_home" "$root$confdir/files"
-    install -m 0755 "$top_builddir/virt-seed-hook" "$top_builddir/virt-seed-lifecycle" "$root$sbindir"
+    install -m 0755 "$top_builddir/virt-seed-hook" "$top_builddir/virt-seed-maker" "$root$sbindir"
     ln -s "$sbindir/virt-seed-hook" "$root$hooks/qemu.d/50-virt-seed"
     install -d -m 0700 "$root$confdir/secrets"
     mkdir -p "$root/etc"
@@ -110,7 +110,7 @@ enable_apparmor() {
     ln -sf /nowhere "$root$hooks/qemu.d/50-virt-seed"
     finds problem/hook
     assert_said 'leads nowhere'
-    ln -sf "$sbindir/virt-seed-lifecycle" "$root$hooks/qemu.d/50-virt-seed"
+    ln -sf "$sbindir/virt-seed-maker" "$root$hooks/qemu.d/50-virt-seed"
     finds problem/hook
     assert_said 'does not lead to virt-seed-hook'
 }
@@ -120,19 +120,19 @@ enable_apparmor() {
     finds problem/hook
     assert_said 'others may change it'
     chmod o-w "$root$sbindir/virt-seed-hook"
-    rm "$root$sbindir/virt-seed-lifecycle"
+    rm "$root$sbindir/virt-seed-maker"
     finds problem/hook
-    assert_said "virt-seed-lifecycle is missing"
+    assert_said "virt-seed-maker is missing"
 }
 
 @test "finds a half of the hook that is not executable or that others may change" {
-    chmod 0644 "$root$sbindir/virt-seed-lifecycle"
+    chmod 0644 "$root$sbindir/virt-seed-maker"
     finds problem/hook
-    assert_said 'virt-seed-lifecycle has mode 0644 and is not executable'
-    chmod 0757 "$root$sbindir/virt-seed-lifecycle"
+    assert_said 'virt-seed-maker has mode 0644 and is not executable'
+    chmod 0757 "$root$sbindir/virt-seed-maker"
     finds problem/hook
-    assert_said 'virt-seed-lifecycle belongs to ' 'others may change it'
-    [[ $(jq -r '.diagnoses[] | select(.fix) | .fix' <<<"$output") == *' chmod 0755 '*/virt-seed-lifecycle ]]
+    assert_said 'virt-seed-maker belongs to ' 'others may change it'
+    [[ $(jq -r '.diagnoses[] | select(.fix) | .fix' <<<"$output") == *' chmod 0755 '*/virt-seed-maker ]]
 }
 
 @test "finds a second hook that would make each seed twice" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=native
-# hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-lifecycle:
+# hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-maker:
 # size, nesting, entities, names. Whatever it is, the start gets its seed whole or is refused in two
 # lines.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own

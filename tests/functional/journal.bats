@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# journal.bats: what virt-seed-lifecycle says in the system's journal.
+# journal.bats: what virt-seed-hook says in the system's journal.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash

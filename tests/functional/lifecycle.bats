@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lifecycle.bats: virt-seed-lifecycle at each of libvirt's operations, with a directory as the
+# lifecycle.bats: virt-seed-hook at each of libvirt's operations, with a directory as the
 # host's "/".
 # shellcheck disable=SC2030,SC2031  # a function called in a test, which runs in a subshell
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
@@ -201,7 +201,7 @@ refuse_or_pass() {
         for operation in prepare start; do
             TIMEFORMAT='%U %S'
             { time refuse_or_pass $name.xml "$operation"; } 2>spent
-            if ! grep -q __asan_init "$(command -v virt-seed-lifecycle)"; then
+            if ! grep -q __asan_init "$(command -v virt-seed-maker)"; then
                 awk '{ exit !($1 + $2 < 2) }' spent
             fi
         done
@@ -230,7 +230,7 @@ refuse_or_pass() {
     refuses_start unwired.xml "domain 'web1'" 'not wired for it yet' 'virt-seed wire'
 }
 
-# lifecycle_beside_a_stand_in: virt-seed-lifecycle in a directory where `virt-seed` only notes how
+# lifecycle_beside_a_stand_in: the hook in a directory where `virt-seed` only notes how
 # it was called.
 lifecycle_beside_a_stand_in() {
     mkdir -p bin "$root$definitions"

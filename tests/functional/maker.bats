@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=native
-# maker.bats: the process that reads what a domain asks for, while virt-seed-lifecycle runs it: it has no rights,
+# maker.bats: the process that reads what a domain asks for, while virt-seed-hook runs it: it has no rights,
 # and if it does not come to its end, the start is refused and leaves nothing. sandbox.bats has what it may do.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash

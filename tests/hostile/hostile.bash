@@ -126,25 +126,13 @@ released() {
     nothing_is_left
 }
 
-# hook_setup: afterwards `hook OPERATION [FILE]` runs virt-seed-hook, which becomes
-# virt-seed-lifecycle with $root as "/".
+# hook_setup: as_root runs a command as root, if in a user namespace.
 hook_setup() {
     as_root=()
     if [[ $EUID -ne 0 ]]; then
         as_root=(unshare --user --map-root-user)
         "${as_root[@]}" true 2>/dev/null || skip 'user namespaces are not allowed here'
     fi
-    mkdir bin
-    cp "$top_builddir/virt-seed-hook" bin/
-    cat >bin/virt-seed-lifecycle <<END
-#!/bin/sh
-exec '$top_builddir/virt-seed-lifecycle' --root='$root' "\$@"
-END
-    chmod +x bin/virt-seed-lifecycle
-}
-
-hook() {
-    "${as_root[@]}" bin/virt-seed-hook web1 "$1" begin - <"${2-wired.xml}"
 }
 
 # each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in

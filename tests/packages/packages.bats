@@ -119,7 +119,7 @@ runs() {
     apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
     virt-seed --version
     # No library is linked statically: a security update would not reach it.
-    [[ $(virt-seed-lifecycle --version) = "$(virt-seed --version)" ]]
+    [[ $(virt-seed-maker --version) = "$(virt-seed --version)" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/secrets) = "700 root" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/conf.d) = "755 root" ]]
 }

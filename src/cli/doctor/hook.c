@@ -29,7 +29,7 @@
 #define HOOKS VIRT_SEED_HOOKDIR "/qemu.d"
 #define LINK HOOKS "/50-virt-seed"
 #define PROGRAM "virt-seed-hook"
-#define HELPER "virt-seed-lifecycle"
+#define HELPER "virt-seed-maker"
 #define MAKE_LINK "mkdir -p " HOOKS " && ln -sf " VIRT_SEED_SBINDIR "/" PROGRAM " " LINK
 
 /* What libvirt finds when it looks for hooks. */
