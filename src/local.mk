@@ -38,18 +38,54 @@ libbase_a_SOURCES = \
 
 # What the hook does as root: libc alone.
 libhost_a_SOURCES = \
+	%D%/host/abandoned.c \
+	%D%/host/abandoned.h \
+	%D%/host/answer.c \
+	%D%/host/answer.h \
+	%D%/host/configuration.c \
+	%D%/host/configuration.h \
+	%D%/host/datasource.c \
+	%D%/host/datasource.h \
+	%D%/host/documents.c \
+	%D%/host/documents.h \
+	%D%/host/domain-secret.c \
+	%D%/host/domain-secret.h \
 	%D%/host/domain-text.c \
 	%D%/host/domain-text.h \
 	%D%/host/exchange.c \
 	%D%/host/exchange.h \
 	%D%/host/forbidden-paths.c \
 	%D%/host/forbidden-paths.h \
+	%D%/host/host-key.c \
+	%D%/host/host-key.h \
+	%D%/host/imds-health.c \
+	%D%/host/imds-health.h \
+	%D%/host/imds-tree.c \
+	%D%/host/imds-tree.h \
+	%D%/host/libvirt-host.c \
+	%D%/host/libvirt-host.h \
 	%D%/host/maker.c \
 	%D%/host/maker.h \
 	%D%/host/message.c \
 	%D%/host/message.h \
 	%D%/host/need.c \
 	%D%/host/need.h \
+	%D%/host/own-directory.c \
+	%D%/host/own-directory.h \
+	%D%/host/publication.c \
+	%D%/host/publication.h \
+	%D%/host/record-file.c \
+	%D%/host/record-file.h \
+	%D%/host/report-file.c \
+	%D%/host/report-file.h \
+	%D%/host/rundir.c \
+	%D%/host/rundir.h \
+	%D%/host/secret.c \
+	%D%/host/secret.h \
+	%D%/host/storage.c \
+	%D%/host/storage.h \
+	%D%/host/user.c \
+	%D%/host/user.h \
 	%D%/host/verdict.c \
 	%D%/host/verdict.h \
 	$(NULL)
@@ -57,10 +93,8 @@ libhost_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
-	%D%/domain/datasource.c \
-	%D%/domain/datasource.h \
-	%D%/domain/documents.c \
-	%D%/domain/documents.h \
+	%D%/domain/digest.c \
+	%D%/domain/digest.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
 	%D%/domain/element.c \
@@ -150,10 +184,6 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
-	%D%/store/answer.c \
-	%D%/store/answer.h \
-	%D%/store/configuration.c \
-	%D%/store/configuration.h \
 	%D%/store/consumption.c \
 	%D%/store/consumption.h \
 	%D%/store/deliver-drive.c \
@@ -161,39 +191,24 @@ libstore_a_SOURCES = \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
-	%D%/store/leftovers.c \
-	%D%/store/leftovers.h \
-	%D%/store/imds-health.c \
-	%D%/store/imds-health.h \
-	%D%/store/libvirt-host.c \
-	%D%/store/libvirt-host.h \
-	%D%/store/own-directory.c \
-	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
-	%D%/store/domain-secret.c \
-	%D%/store/domain-secret.h \
-	%D%/store/host-key.c \
-	%D%/store/host-key.h \
-	%D%/store/imds-publish.c \
-	%D%/store/imds-tree.c \
-	%D%/store/imds-tree.h \
-	%D%/store/record.c \
-	%D%/store/record.h \
-	%D%/store/report-file.c \
-	%D%/store/report-file.h \
-	%D%/store/publication.c \
-	%D%/store/publication.h \
+	%D%/store/imds-read.c \
+	%D%/store/imds-read.h \
+	%D%/store/leftovers.c \
+	%D%/store/leftovers.h \
+	%D%/store/libvirt-daemon.c \
+	%D%/store/libvirt-daemon.h \
+	%D%/store/password.c \
+	%D%/store/password.h \
 	%D%/store/pipeline.c \
 	%D%/store/pipeline.h \
-	%D%/store/rundir.c \
-	%D%/store/rundir.h \
-	%D%/store/secret.c \
-	%D%/store/secret.h \
-	%D%/store/user.c \
-	%D%/store/user.h \
-	%D%/store/storage.c \
-	%D%/store/storage.h \
+	%D%/store/record.c \
+	%D%/store/record.h \
+	%D%/store/secret-write.c \
+	%D%/store/secret-write.h \
+	%D%/store/seed-file.c \
+	%D%/store/seed-file.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 

@@ -55,3 +55,41 @@ inet_address_read(union inet_address *address, const char *text, int *port)
     }
     return bracket ? sizeof(address->ipv6) : sizeof(address->ipv4);
 }
+
+/* Return: whether another machine can reach it: not unspecified, loopback, link-local with a
+ * scope, multicast, broadcast or IPv4-mapped. */
+static bool
+is_reachable(const union inet_address *address)
+{
+    const struct in6_addr *ipv6 = &address->ipv6.sin6_addr;
+    const unsigned int first = ntohl(address->ipv4.sin_addr.s_addr) >> 24;
+
+    if (address->any.sa_family == AF_INET)
+        return first != 0 && first != IN_LOOPBACKNET && first < 224;
+    return !IN6_IS_ADDR_UNSPECIFIED(ipv6) && !IN6_IS_ADDR_LOOPBACK(ipv6) &&
+           !IN6_IS_ADDR_LINKLOCAL(ipv6) && !IN6_IS_ADDR_MULTICAST(ipv6) &&
+           !IN6_IS_ADDR_V4MAPPED(ipv6);
+}
+
+char *
+inet_read_server_address(const char *text)
+{
+    char host[INET6_ADDRSTRLEN] = "";
+    union inet_address address;
+    int port;
+
+    if (inet_address_read(&address, text, &port) == 0 || port == 0)
+        return NULL;
+    if (!is_reachable(&address))
+        return NULL;
+    if (address.any.sa_family == AF_INET6) {
+        inet_ntop(AF_INET6, &address.ipv6.sin6_addr, host, sizeof(host));
+        if (port < 0 || port == HTTP_PORT)
+            return xasprintf("[%s]", host);
+        return xasprintf("[%s]:%d", host, port);
+    }
+    inet_ntop(AF_INET, &address.ipv4.sin_addr, host, sizeof(host));
+    if (port < 0 || port == HTTP_PORT)
+        return xstrdup(host);
+    return xasprintf("%s:%d", host, port);
+}

@@ -207,6 +207,8 @@
 #define LIMIT_REPORT_DATASOURCE 256
 #define LIMIT_REPORT_MESSAGES 100
 #define LIMIT_REPORT_FILE (16 * MIB)
+/* What is read of one: the last of its parts may go beyond that. */
+#define LIMIT_REPORT_READ (LIMIT_REPORT_FILE + MIB)
 #define LIMIT_REPORT_COPIES 100
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;

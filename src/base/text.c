@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -194,6 +195,26 @@ bool
 text_is_hex(const char *text, size_t length)
 {
     return strlen(text) == length && strspn(text, DIGITS) == length;
+}
+
+/* --- user names ------------------------------------------------------------------- */
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DECIMAL_DIGITS "0123456789"
+
+bool
+text_is_user_name(const char *text)
+{
+    size_t length = strlen(text);
+
+    /* Samba's machine accounts end with a dollar sign. */
+    if (length > LIMIT_USER_NAME || *text == '-' || *text == '$')
+        return false;
+    if (strspn(text, LETTERS DECIMAL_DIGITS "_.-") + (length > 0 && text[length - 1] == '$') !=
+        length)
+        return false;
+    return strspn(text, DECIMAL_DIGITS) != length && strspn(text, ".") != length &&
+           strcmp(text, "default") != 0;
 }
 
 /* --- lists ------------------------------------------------------------------------ */

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/limits.h"
 #include <stdio.h>
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
@@ -51,6 +53,16 @@ bool text_is_uuid(const char *text);
 
 /* Return: whether it is exactly `length` such digits. */
 bool text_is_hex(const char *text, size_t length);
+
+/* --- user names ------------------------------------------------------------------- */
+
+/* A user name that useradd(8) accepts; not "default", which cloud-init takes for the
+ * image's default user. */
+bool text_is_user_name(const char *text);
+#define USER_NAME_RULE                                                            \
+    "at most " DECIMAL(                                                                  \
+        LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
+                         "and not 'default'"
 
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 

@@ -10,7 +10,8 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/delivery.h"
-#include "store/libvirt-host.h"
+#include "host/libvirt-host.h"
+#include "store/libvirt-daemon.h"
 #include "store/pipeline.h"
 #include "store/record.h"
 

@@ -18,7 +18,7 @@
 #include "domain/request.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "wire/wire.h"
 
 #define WARNINGS(X)                                                                      \

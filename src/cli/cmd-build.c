@@ -12,7 +12,8 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
-#include "store/storage.h"
+#include "host/storage.h"
+#include "store/seed-file.h"
 
 struct options {
     const char *output;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "host/record-file.h"
 #include "store/record.h"
 
 struct options {

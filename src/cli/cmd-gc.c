@@ -23,6 +23,7 @@
 #include "cli/garbage.h"
 #include "cli/libvirt.h"
 #include "cli/rehearsal.h"
+#include "host/abandoned.h"
 #include "store/record.h"
 
 struct options {
@@ -99,7 +100,7 @@ garbage_find(virConnectPtr connection, int root, bool all, bool notes,
         if (notes && (known || fate == GARBAGE_KEPT_SINCE_NOW))
             leftovers_note_gone(root, uuid, !known);
         if (notes && known)
-            leftovers_remove_abandoned(root, uuid);
+            abandoned_remove(root, uuid);
         for (size_t i = start; i < end && !known; i++) {
             const struct leftover *leftover = &leftovers.list[i];
 

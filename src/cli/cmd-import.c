@@ -15,7 +15,8 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "store/secret.h"
+#include "host/secret.h"
+#include "store/secret-write.h"
 #include "wire/wire.h"
 
 struct options {

@@ -10,7 +10,7 @@
 #include "cli/definition.h"
 #include "domain/request.h"
 #include "seed/ssh-host-keys.h"
-#include "store/host-key.h"
+#include "host/host-key.h"
 #include "store/pipeline.h"
 
 struct options {

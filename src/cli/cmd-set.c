@@ -24,6 +24,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
+#include "store/password.h"
 #include "wire/wire.h"
 
 struct options {

@@ -24,12 +24,12 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "store/consumption.h"
 #include "store/delivery.h"
 #include "store/guest-report.h"
 #include "store/record.h"
-#include "store/report-file.h"
+#include "host/report-file.h"
 #include "wire/wire.h"
 
 enum answer {

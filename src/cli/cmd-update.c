@@ -13,6 +13,7 @@
 #include "seed/layout.h"
 #include "store/delivery.h"
 #include "store/record.h"
+#include "store/seed-file.h"
 
 /* What is, or would be, done about the seed of a domain. */
 enum outcome {

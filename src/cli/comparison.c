@@ -20,11 +20,12 @@
 #include "base/text.h"
 #include "cli/change.h"
 #include "cli/comparison.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/request.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
-#include "store/report-file.h"
+#include "host/report-file.h"
+#include "store/seed-file.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@
 #include "cli/libvirt.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 

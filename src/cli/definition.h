@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "host/documents.h"
 
 struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */

@@ -20,6 +20,7 @@
 #include "base/process.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
+#include "host/report-file.h"
 
 /* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB

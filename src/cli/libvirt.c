@@ -15,7 +15,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/libvirt.h"
-#include "store/libvirt-host.h"
+#include "host/libvirt-host.h"
+#include "store/libvirt-daemon.h"
 
 int
 libvirt_fail(struct failure **failure, const char *format, ...)

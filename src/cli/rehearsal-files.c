@@ -23,8 +23,10 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/rehearsal.h"
-#include "store/own-directory.h"
-#include "store/report-file.h"
+#include "host/libvirt-host.h"
+#include "host/own-directory.h"
+#include "host/report-file.h"
+#include "store/seed-file.h"
 
 /* Others may pass, as QEMU's user must, but not list the rehearsals. */
 #define TRYDIR_MODE 0711

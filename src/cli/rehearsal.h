@@ -23,7 +23,9 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "domain/domain.h"
-#include "store/storage.h"
+#include "host/documents.h"
+#include "host/libvirt-host.h"
+#include "host/storage.h"
 
 #define REHEARSAL_SEED "seed.iso"
 #define REHEARSAL_NVRAM "nvram.fd"

@@ -22,11 +22,13 @@
 #include "domain/element.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "host/record-file.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/record.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
+#include "store/seed-file.h"
 
 int
 running_seed_check_caller(const struct context *context, struct failure **failure)

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "domain/request.h"
+#include "host/documents.h"
 
 /* Fails without the right to replace a seed. */
 int running_seed_check_caller(const struct context *context, struct failure **failure);

@@ -23,7 +23,8 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/yaml.h"
-#include "store/secret.h"
+#include "host/secret.h"
+#include "store/password.h"
 
 #define HEADER "#cloud-config\n# written by virt-seed set\n"
 #define MERGE_KEY "merge_how"

@@ -7,14 +7,6 @@
 #include "base/failure.h"
 #include "base/limits.h"
 
-/* A user name that useradd(8) accepts; not "default", which cloud-init takes for the
- * image's default user. */
-bool guest_value_is_user_name(const char *text);
-#define GUEST_VALUE_USER_NAME                                                            \
-    "at most " DECIMAL(                                                                  \
-        LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
-                         "and not 'default'"
-
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);
 

@@ -75,7 +75,7 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
 }
 
 #define USER_NAME                                                                        \
-    "user_name", .is_valid = guest_value_is_user_name, .expected = GUEST_VALUE_USER_NAME
+    "user_name", .is_valid = text_is_user_name, .expected = USER_NAME_RULE
 
 /* Reads the password of the user of that name, unless the element is NULL. */
 static int

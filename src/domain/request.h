@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "domain/datasource.h"
-#include "domain/documents.h"
+#include "host/datasource.h"
+#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/initialization.h"
 #include "domain/network.h"

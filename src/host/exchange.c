@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "host/datasource.h"
 #include "host/exchange.h"
 #include "host/imds-tree.h"
 

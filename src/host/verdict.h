@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
+#include "host/documents.h"
 #include "host/host-key.h"
 #include "host/publication.h"
 

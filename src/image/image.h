@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/domain.h"
 
 /*

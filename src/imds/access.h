@@ -15,7 +15,8 @@
 #include <sys/types.h>
 
 #include "imds/peer.h"
-#include "store/imds-tree.h"
+#include "host/imds-tree.h"
+#include "store/imds-read.h"
 
 /* --- requests --------------------------------------------------------------------- */
 

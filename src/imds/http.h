@@ -15,10 +15,12 @@
 #include <microhttpd.h>
 
 #include "base/failure.h"
+#include "host/libvirt-host.h"
 #include "imds/access.h"
 #include "imds/connections.h"
 #include "imds/peer.h"
-#include "store/imds-tree.h"
+#include "host/imds-tree.h"
+#include "store/imds-read.h"
 
 struct http_options {
     int root;     /* the directory used as "/"; borrowed */

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 #include "imds/socket.h"
-#include "store/imds-tree.h"
-#include "store/libvirt-host.h"
+#include "host/imds-tree.h"
+#include "host/libvirt-host.h"
 
 /* Sockets to ask the kernel who owns a socket of this host (sock_diag(7)), and which MAC
  * receives the answers (rtnetlink(7)). Neither needs a privilege. */

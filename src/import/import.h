@@ -11,10 +11,11 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/element.h"
-#include "store/secret.h"
+#include "host/secret.h"
+#include "store/secret-write.h"
 
 /* A secret of the host that the element refers to. */
 struct import_secret {

@@ -10,7 +10,8 @@
 #include "domain/part.h"
 #include "import/kubevirt.h"
 #include "seed/yaml.h"
-#include "store/secret.h"
+#include "host/secret.h"
+#include "store/secret-write.h"
 
 /* --- values ------------------------------------------------------------------------- */
 

@@ -16,13 +16,13 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "host/abandoned.h"
+#include "host/record-file.h"
+#include "host/maker.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/maker.h"
-#include "store/leftovers.h"
-#include "store/record.h"
-#include "store/report-file.h"
-#include "store/rundir.h"
-#include "store/storage.h"
+#include "host/report-file.h"
+#include "host/rundir.h"
+#include "host/storage.h"
 
 /* --- the seed ----------------------------------------------------------------------- */
 
@@ -144,6 +144,6 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
     record_forget_next(lifecycle->root, lifecycle->uuid);
     report_file_remove(lifecycle->root, lifecycle->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);
-    leftovers_remove_abandoned(lifecycle->root, lifecycle->uuid);
+    abandoned_remove(lifecycle->root, lifecycle->uuid);
     return *failure ? -1 : 0;
 }

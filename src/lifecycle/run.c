@@ -36,6 +36,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
+#include "host/datasource.h"
 #include "host/domain-text.h"
 #include "lifecycle/lifecycle.h"
 

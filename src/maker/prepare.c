@@ -17,6 +17,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/digest.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "maker/prepare.h"

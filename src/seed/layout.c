@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "domain/digest.h"
 #include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/request.h"
 
 /* What cloud-init expects in a document. */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/request.h"
 
 /*

@@ -17,8 +17,9 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "domain/datasource.h"
-#include "domain/documents.h"
+#include "domain/digest.h"
+#include "host/datasource.h"
+#include "host/documents.h"
 #include "seed/layout.h"
 #include "store/consumption.h"
 

@@ -26,7 +26,8 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "store/delivery.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
+#include "store/seed-file.h"
 #include "wire/wire.h"
 
 static bool

@@ -19,9 +19,10 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "store/delivery.h"
-#include "store/imds-health.h"
-#include "store/imds-tree.h"
-#include "store/own-directory.h"
+#include "host/imds-health.h"
+#include "host/imds-tree.h"
+#include "host/own-directory.h"
+#include "store/imds-read.h"
 #include "wire/url.h"
 
 _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");

@@ -7,7 +7,8 @@
 #include "config.h"
 
 #include "store/delivery.h"
-#include "store/storage.h"
+#include "host/storage.h"
+#include "store/seed-file.h"
 
 static bool
 is_for(const struct request *request, bool uses_shim)

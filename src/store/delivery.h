@@ -18,12 +18,12 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "store/configuration.h"
-#include "store/publication.h"
-#include "store/storage.h"
+#include "host/configuration.h"
+#include "host/publication.h"
+#include "host/storage.h"
 #include "wire/wire.h"
 
 /* The start that a seed is made for, or the running guest whose seed is replaced;

@@ -18,7 +18,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "domain/documents.h"
+#include "host/documents.h"
+#include "host/report-file.h"
 #include "store/guest-report.h"
 
 static const char *const state_words[] = {
@@ -428,4 +429,21 @@ guest_report_clear(struct guest_report *report)
     forget(report);
     buffer_clear(&report->line);
     *report = GUEST_REPORT_EMPTY;
+}
+
+int
+report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
+            struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+    size_t at = 0;
+
+    if (report_file_read(root, uuid, &text, written, failure) < 0)
+        return -1;
+    while (at < text.size) {
+        bool is_new;
+
+        at += guest_report_feed(report, text.data + at, text.size - at, &is_new);
+    }
+    return 0;
 }

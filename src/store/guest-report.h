@@ -155,3 +155,7 @@ void guest_report_clear(struct guest_report *report);
 #define cleanup_guest_report __attribute__((cleanup(guest_report_clear)))
 /* The initial value. */
 #define GUEST_REPORT_EMPTY ((struct guest_report){.stage = GUEST_STAGE_NONE})
+
+/* Reads the whole file into the report, which must be GUEST_REPORT_EMPTY. */
+int report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
+                struct failure **failure);

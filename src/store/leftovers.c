@@ -13,12 +13,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "domain/part.h"
-#include "store/domain-secret.h"
-#include "store/imds-tree.h"
+#include "host/abandoned.h"
+#include "host/domain-secret.h"
+#include "host/imds-tree.h"
+#include "host/rundir.h"
+#include "host/storage.h"
 #include "store/leftovers.h"
-#include "store/rundir.h"
-#include "store/storage.h"
 
 /* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
 static const struct {
@@ -49,15 +49,6 @@ names_domain(const char *name, char uuid[UUID_LENGTH + 1])
     memcpy(uuid, name, length);
     uuid[length] = '\0';
     return text_is_uuid(uuid);
-}
-
-static bool
-is_temporary(const char *name)
-{
-    const size_t length = strlen(name);
-    const size_t end = strlen(TEMPORARY_SUFFIX "xxxxxxxx");
-
-    return length > end && text_matches(name + length - end, TEMPORARY_SUFFIX "xxxxxxxx");
 }
 
 /* Return: whether it may follow the suffix. */
@@ -129,7 +120,7 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
     while ((entry = fs_next(dir))) {
         struct leftover leftover = {
             .directory = path,
-            .lasting = directories[place].lasting && !is_temporary(entry->d_name),
+            .lasting = directories[place].lasting && !is_temporary_name(entry->d_name),
         };
         struct stat status;
 
@@ -200,30 +191,6 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
                              "could not remove %s/%s\ncheck it as root: ls -l %s",
                              leftover->directory, leftover->name, leftover->directory);
-}
-
-static void
-remove_abandoned_in(int root, const char *path, const char *prefix)
-{
-    cleanup_close int fd = fs_open_directory_in_root(root, path);
-    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
-    const struct dirent *entry;
-
-    while ((entry = fs_next(dir))) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-            is_temporary(entry->d_name))
-            fs_remove_abandoned(fd, entry->d_name);
-    }
-}
-
-void
-leftovers_remove_abandoned(int root, const char *uuid)
-{
-    cleanup_free char *secrets = domain_secret_path(uuid, "");
-
-    remove_abandoned_in(root, VIRT_SEED_STATEDIR, uuid);
-    remove_abandoned_in(root, VIRT_SEED_REPORTDIR, uuid);
-    remove_abandoned_in(root, secrets, "");
 }
 
 int

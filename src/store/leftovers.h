@@ -40,10 +40,6 @@ int leftovers_find(int root, struct leftovers *leftovers, struct failure **failu
  * domain. A missing one is not a failure. */
 int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
 
-/* Removes the domain's files that were being written when the process was killed; those in
- * the run-time directory go with the seed. */
-void leftovers_remove_abandoned(int root, const char *uuid);
-
 /* Notes that the domain is gone since now, or that it is not. Return: 0 or -errno. */
 int leftovers_note_gone(int root, const char *uuid, bool is_gone);
 

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "seed/ssh-host-keys.h"
-#include "store/answer.h"
-#include "store/domain-secret.h"
+#include "host/answer.h"
+#include "host/domain-secret.h"
 #include "store/pipeline.h"
 #include "store/record.h"
 

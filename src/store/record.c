@@ -5,32 +5,19 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "domain/documents.h"
+#include "domain/digest.h"
+#include "host/record-file.h"
 #include "seed/layout.h"
-#include "store/libvirt-host.h"
-#include "store/own-directory.h"
 #include "store/record.h"
-
-/* A record that says nothing. */
-#define EMPTY_RECORD "{}\n"
-/* How long to wait for a lock: a fifth of a second. */
-#define LOCK_ATTEMPTS 10
-#define LOCK_MILLISECONDS 20
 
 /* --- from JSON ---------------------------------------------------------------------- */
 
@@ -246,31 +233,7 @@ record_to_json(const struct record *record)
     return json;
 }
 
-/* --- the file ----------------------------------------------------------------------- */
-
-static int
-fail_at(const char *name, int error, const char *what, struct failure **failure)
-{
-    if (error == -EFBIG)
-        return failure_set(failure, FAILURE_RECORD,
-                           "%s/%s has more than %lu KiB\n"
-                           "remove it; the next start writes it again",
-                           VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
-    return libvirt_group_fail(FAILURE_RECORD, what, VIRT_SEED_STATEDIR, name, error,
-                              failure);
-}
-
-int
-record_read_text(int root, const char *uuid, struct buffer *text,
-                 struct failure **failure)
-{
-    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    int error = statedir_read(root, name, LIMIT_RECORD, text);
-
-    if (error == 0 || error == -ENOENT)
-        return 0;
-    return fail_at(name, error, "read", failure);
-}
+/* --- as text ------------------------------------------------------------------------ */
 
 int
 record_parse(struct record *record, const struct buffer *text, struct failure **failure)
@@ -313,25 +276,6 @@ record_format(const struct record *record, struct buffer *text)
 }
 
 int
-record_write_text(int root, const char *uuid, const struct buffer *text,
-                  struct failure **failure)
-{
-    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_close int directory = statedir_make(root);
-    int error;
-
-    if (directory < 0)
-        error = directory;
-    else if (strcmp(buffer_text(text), EMPTY_RECORD) == 0)
-        error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    else if (text->size > LIMIT_RECORD)
-        error = -EFBIG;
-    else
-        error = fs_replace_file(directory, name, text->data, 0640, libvirt_group(root));
-    return error < 0 ? fail_at(name, error, "write", failure) : 0;
-}
-
-int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
 {
@@ -339,108 +283,6 @@ record_write(int root, const char *uuid, const struct record *record,
 
     record_format(record, &text);
     return record_write_text(root, uuid, &text, failure);
-}
-
-/* --- the next record ---------------------------------------------------------------- */
-
-struct timespec
-record_changed(int root, const char *uuid)
-{
-    cleanup_free char *path = xasprintf("%s/%s" RECORD_SUFFIX, VIRT_SEED_STATEDIR, uuid);
-    struct stat status;
-
-    if (fs_stat_in_root(root, path, &status) < 0)
-        return (struct timespec){0};
-    return status.st_mtim;
-}
-
-int
-record_touch(int root, const char *uuid, struct failure **failure)
-{
-    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
-
-    if (directory < 0)
-        return fail_at(name, directory, "write", failure);
-    if (utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0)
-        return fail_at(name, -errno, "write", failure);
-    return 0;
-}
-
-/* The file's time is that of the record which it is made from. */
-int
-record_write_next(int root, const char *uuid, const struct buffer *text,
-                  const struct timespec *changed, struct failure **failure)
-{
-    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, *changed};
-    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
-    cleanup_close int directory = statedir_make(root);
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = directory < 0 ? directory : tmpfile_open(&tmpfile, directory, name);
-
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, text->data, text->size);
-    if (error == 0 && (fchown(tmpfile.fd, (uid_t)-1, libvirt_group(root)) < 0 ||
-                       fchmod(tmpfile.fd, 0640) < 0 || futimens(tmpfile.fd, times) < 0))
-        error = -errno;
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
-    return error < 0 ? fail_at(name, error, "write", failure) : 0;
-}
-
-int
-record_take_next(int root, const char *uuid, struct buffer *text,
-                 struct failure **failure)
-{
-    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
-    cleanup_free char *present = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_close int directory = statedir_make(root);
-    const struct timespec changed = record_changed(root, uuid);
-    struct stat status;
-    int error;
-
-    if (directory < 0)
-        return fail_at(name, directory, "read", failure);
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : fail_at(name, -errno, "read", failure);
-    if (status.st_mtim.tv_sec == changed.tv_sec &&
-        status.st_mtim.tv_nsec == changed.tv_nsec) {
-        if (utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0 ||
-            renameat(directory, name, directory, present) < 0)
-            return fail_at(present, -errno, "write", failure);
-        return 0;
-    }
-    error = statedir_read(root, name, LIMIT_RECORD, text);
-    unlinkat(directory, name, 0);
-    return error < 0 ? fail_at(name, error, "read", failure) : 0;
-}
-
-void
-record_forget_next(int root, const char *uuid)
-{
-    cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
-
-    if (directory >= 0)
-        unlinkat(directory, name, 0);
-}
-
-/* Locks the directory itself. Other users may be able to lock it, too, and must not delay
- * a domain's start or end for long; changing a record takes milliseconds. */
-int
-record_lock(int root)
-{
-    const struct timespec pause = {.tv_nsec = LOCK_MILLISECONDS * 1000000L};
-    cleanup_close int directory = statedir_make(root);
-
-    for (int i = 0; directory >= 0 && i < LOCK_ATTEMPTS; i++) {
-        if (flock(directory, LOCK_EX | LOCK_NB) == 0)
-            return steal_fd(directory);
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return -1;
-        nanosleep(&pause, NULL);
-    }
-    return -1;
 }
 
 /* --- in memory -------------------------------------------------------------------- */

@@ -23,9 +23,9 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
-#include "domain/documents.h"
+#include "host/documents.h"
+#include "host/storage.h"
 #include "store/guest-report.h"
-#include "store/storage.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -89,15 +89,9 @@ struct record {
 int record_read(int root, const char *uuid, struct record *record,
                 struct failure **failure);
 
-/* Both steps of it: the text, which stays empty if there is no record; and what it says. */
-int record_read_text(int root, const char *uuid, struct buffer *text,
-                     struct failure **failure);
+/* Reads the text, which may be empty. */
 int record_parse(struct record *record, const struct buffer *text,
                  struct failure **failure);
-/* Replaces the record's text; removes the record if that says nothing. */
-int record_write_text(int root, const char *uuid, const struct buffer *text,
-                      struct failure **failure);
-
 /*
  * Replaces the domain's record; removes it if it is empty. Cuts texts and lists that are
  * longer than a record's limits (base/limits.h), except documents.
@@ -105,40 +99,13 @@ int record_write_text(int root, const char *uuid, const struct buffer *text,
 int record_write(int root, const char *uuid, const struct record *record,
                  struct failure **failure);
 
-/*
- * Locks the records against other changes while the descriptor is open. Return: a
- * descriptor, owned by the caller, or -1 if locking fails or another process holds the
- * lock for longer than a change takes; then one of two simultaneous changes may be lost.
- */
-int record_lock(int root);
-
 /* Fills an empty boot from the seed that was read there: label, datasource, instance-id,
  * documents. A served seed has NoCloud's documents and no label. */
 void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                           const struct seed *seed);
 
-/* Makes it look as if it had just changed. */
-int record_touch(int root, const char *uuid, struct failure **failure);
-/* Return: when the record was last changed; 0 if there is none. */
-struct timespec record_changed(int root, const char *uuid);
-
 /* Appends the record's text. */
 void record_format(const struct record *record, struct buffer *text);
-
-/*
- * The record that the start will have changed waits next to the present one, as UUID.next,
- * until libvirt has started the guest: a failed start does not change the record. Release
- * removes it. `changed` is record_changed() before the present one was read.
- */
-int record_write_next(int root, const char *uuid, const struct buffer *text,
-                      const struct timespec *changed, struct failure **failure);
-/*
- * Puts it in the present one's place; there may be none. If a command has changed the
- * present one since, appends the next one's text instead, and removes that.
- */
-int record_take_next(int root, const char *uuid, struct buffer *text,
-                     struct failure **failure);
-void record_forget_next(int root, const char *uuid);
 
 /* Moves the boot into the record as the last one; drops the previous boot's update,
  * result and end. */

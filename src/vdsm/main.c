@@ -34,7 +34,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "image/image.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, do not run further

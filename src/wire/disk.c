@@ -18,7 +18,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "domain/datasource.h"
+#include "host/datasource.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/parts.h"

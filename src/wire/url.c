@@ -25,31 +25,6 @@
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
-char *
-seed_url_read_address(const char *text)
-{
-    cleanup_free char *host = NULL;
-    union inet_address inet;
-    struct address address;
-    int port;
-    bool ipv6;
-
-    if (inet_address_read(&inet, text, &port) == 0 || port == 0)
-        return NULL;
-    ipv6 = inet.any.sa_family == AF_INET6;
-    address = (struct address){.family = inet.any.sa_family, .prefix = ipv6 ? 128 : 32};
-    if (ipv6)
-        memcpy(address.bytes, &inet.ipv6.sin6_addr, sizeof(inet.ipv6.sin6_addr));
-    else
-        memcpy(address.bytes, &inet.ipv4.sin_addr, sizeof(inet.ipv4.sin_addr));
-    if (!address_is_host(&address) || address_is_link_local6(&address))
-        return NULL;
-    host = address_format(&address);
-    if (port < 0 || port == SEED_URL_PORT)
-        return xasprintf("%s%s%s", ipv6 ? "[" : "", host, ipv6 ? "]" : "");
-    return xasprintf("%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
-}
-
 /* --- the word --------------------------------------------------------------------- */
 
 bool

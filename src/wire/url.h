@@ -18,9 +18,6 @@
 struct domain;
 
 #define SEED_URL_TOKEN_LENGTH 32
-/* The default port. */
-#define SEED_URL_PORT 80
-
 struct seed_url {
     char *address;              /* "169.254.169.254", "[fd00::1]:8080"; owned */
     char uuid[UUID_LENGTH + 1]; /* of the domain that it was made for */
@@ -41,14 +38,6 @@ char *seed_url_describe(const char *word);
  * (DataSourceNoCloud.load_cmdline_data). Sets `of_another` to true if any such word was
  * made for another domain, as in a clone. Return: whether there is one. */
 bool seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another);
-
-/*
- * Reads the server's address: IPv4, or IPv6 in brackets, with an optional port. A guest
- * must be able to reach it, so it is not a loopback address, which would be the guest's
- * own, nor one that needs a scope, nor a name, which a booting guest might not be able to
- * resolve. Return: its usual form, without port 80, owned by the caller (free); or NULL.
- */
-char *seed_url_read_address(const char *text);
 
 void seed_url_clear(struct seed_url *url);
 

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "fuzz.h"
-#include "store/configuration.h"
-#include "store/secret.h"
+#include "host/configuration.h"
+#include "host/secret.h"
 
 #define UUID "4dea22b3-1d52-d8f3-2516-782e98ab3fa0"
 #define CONTENT "what the secret holds"

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "domain/datasource.h"
+#include "host/datasource.h"
 #include "fuzz.h"
 #include "maker/exchange.h"
 

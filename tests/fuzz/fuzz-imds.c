@@ -14,8 +14,9 @@
 #include "base/memory.h"
 #include "fuzz.h"
 #include "imds/access.h"
-#include "store/imds-tree.h"
-#include "store/rundir.h"
+#include "host/imds-tree.h"
+#include "host/rundir.h"
+#include "store/imds-read.h"
 
 #define OURS "what only the one guest may read"
 #define THEIRS "what only the other guest may read"

@@ -15,7 +15,7 @@
 #include "domain/xml.h"
 #include "fuzz.h"
 #include "seed/seed.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "store/pipeline.h"
 
 void

@@ -14,6 +14,7 @@
 #include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "host/documents.h"
 #include "seed/seed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

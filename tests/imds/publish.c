@@ -28,8 +28,8 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "seed/seed.h"
-#include "store/imds-tree.h"
-#include "store/rundir.h"
+#include "host/imds-tree.h"
+#include "host/rundir.h"
 
 #define MACS_LIMIT 16
 

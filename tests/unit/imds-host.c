@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "imds-host.h"
 #include "seed/seed.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
 #include "unit.h"
 
 struct imds_host

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "store/imds-tree.h"
+#include "host/imds-tree.h"
+#include "store/imds-read.h"
 
 #define IMDS_HOST_TOKEN "0123456789abcdef0123456789abcdef"
 

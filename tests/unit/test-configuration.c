@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/configuration.h"
+#include "host/configuration.h"
 #include "unit.h"
 
 #define CONFIG VIRT_SEED_CONFDIR "/virt-seed.conf"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "domain/documents.h"
+#include "host/documents.h"
 #include "store/consumption.h"
 #include "unit.h"
 

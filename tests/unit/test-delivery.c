@@ -8,7 +8,8 @@
 
 #include "base/memory.h"
 #include "store/delivery.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
+#include "store/seed-file.h"
 #include "unit.h"
 
 #define SEED VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso"

@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "store/domain-secret.h"
+#include "host/domain-secret.h"
+#include "store/password.h"
 #include "unit.h"
 
 /* Paths relative to the test's directory. */

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "domain/datasource.h"
+#include "host/datasource.h"
 #include "exchange-readers.h"
 #include "maker/exchange.h"
 #include "unit.h"

@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "store/answer.h"
-#include "store/domain-secret.h"
-#include "store/host-key.h"
+#include "host/answer.h"
+#include "host/domain-secret.h"
+#include "host/host-key.h"
 #include "store/pipeline.h"
 #include "unit.h"
 

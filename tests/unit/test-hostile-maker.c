@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/datasource.h"
+#include "host/datasource.h"
 #include "exchange-readers.h"
 #include "maker/exchange.h"
 #include "unit.h"

@@ -11,7 +11,8 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "imds-host.h"
-#include "store/imds-tree.h"
+#include "host/imds-tree.h"
+#include "store/imds-read.h"
 #include "unit.h"
 
 #define UUID UNIT_UUID

@@ -11,8 +11,10 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "host/libvirt-host.h"
 #include "image/image.h"
-#include "store/storage.h"
+#include "host/storage.h"
+#include "store/seed-file.h"
 #include "unit.h"
 
 #define BLOCK 2048

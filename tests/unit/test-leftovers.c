@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/part.h"
-#include "store/imds-tree.h"
+#include "host/imds-tree.h"
 #include "store/leftovers.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
 #include "unit.h"
 
 /* Relative to the test's directory. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/libvirt-host.h"
+#include "host/libvirt-host.h"
 #include "unit.h"
 
 /* Paths relative to the test's directory. */

@@ -7,7 +7,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/documents.h"
+#include "domain/digest.h"
+#include "host/documents.h"
 #include "store/record.h"
 #include "unit.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/rundir.h"
+#include "host/rundir.h"
 #include "unit.h"
 
 /* Relative to the test's directory. */

@@ -8,7 +8,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/secret.h"
+#include "host/secret.h"
+#include "store/secret-write.h"
 #include "unit.h"
 
 /* The directory of the secrets, relative to the test's. */

@@ -15,8 +15,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "store/libvirt-host.h"
-#include "store/user.h"
+#include "host/libvirt-host.h"
+#include "host/user.h"
+#include "store/libvirt-daemon.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
 #define SELINUX "/sys/fs/selinux"

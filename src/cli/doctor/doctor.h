@@ -16,8 +16,9 @@
 
 #include "base/failure.h"
 #include "cli/cli.h"
-#include "store/configuration.h"
-#include "store/libvirt-host.h"
+#include "host/configuration.h"
+#include "host/libvirt-host.h"
+#include "store/libvirt-daemon.h"
 
 enum doctor_state {
     DOCTOR_OK,

@@ -11,8 +11,8 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "store/own-directory.h"
-#include "store/secret.h"
+#include "host/own-directory.h"
+#include "host/secret.h"
 
 #define SUBJECT "directories"
 

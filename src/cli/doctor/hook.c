@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "store/leftovers.h"
+#include "store/libvirt-daemon.h"
 #include "store/record.h"
 
 #define SUBJECT "hook"

@@ -14,7 +14,8 @@
 #include "cli/definition.h"
 #include "cli/doctor/doctor.h"
 #include "cli/libvirt.h"
-#include "store/libvirt-host.h"
+#include "host/libvirt-host.h"
+#include "store/libvirt-daemon.h"
 
 /* In libvirt's notation. It runs the hooks in qemu.d since then. */
 #define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "store/delivery.h"
-#include "store/imds-health.h"
+#include "host/imds-health.h"
 
 #define SUBJECT "metadata-server"
 #define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"

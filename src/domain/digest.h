@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SHA-256. */
+#pragma once
+
+#include "base/buffer.h"
+
+/* Return: the digest in lower case, as sha256sum(1) prints it, of DIGEST_LENGTH digits
+ * (host/documents.h), owned by the caller (free). */
+char *digest_make(const struct buffer *content);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "host/answer.h"
+#include "host/domain-secret.h"
+#include "host/host-key.h"
+#include "host/record-file.h"
+#include "store/record.h"
+
+/* --- files ------------------------------------------------------------------------ */
+
+/* `directory` is the one with the file, or the first if none has it. */
+static int
+fail_file(const struct config *config, const char *directory, const char *name, int error,
+          struct failure **failure)
+{
+    switch (-error) {
+    case ENOENT:
+        return failure_set(
+            failure, FAILURE_FILE,
+            "no such file in %s%s\n"
+            "add the file, or correct the name '%.256s'",
+            directory,
+            config->file_directory_count > 1 ? " and the other file directories" : "",
+            name);
+    case EXDEV:
+        return failure_set(
+            failure, FAILURE_FILE,
+            "the name leads out of %s\n"
+            "file= and symbolic links must stay below %s; see virt-seed.conf(5) for "
+            "adding directories",
+            directory, directory);
+    case EINVAL:
+    case EISDIR:
+        return failure_set(failure, FAILURE_FILE,
+                           "not a regular file\nfile= names one file below %s",
+                           directory);
+    case EFBIG:
+        return failure_set(failure, FAILURE_LIMIT,
+                           "has more than %lu MiB\n"
+                           "let the guest fetch large files itself",
+                           LIMIT_PART / MIB);
+    default:
+        return failure_set_errno(failure, FAILURE_FILE, error,
+                                 "could not read it\ncheck the file: ls -l %s/%.256s",
+                                 directory, name);
+    }
+}
+
+static int
+answer_file(const struct answerer *answerer, struct need *need)
+{
+    const struct config *config = answerer->config;
+    struct buffer *content = need_add_entry(need, NULL);
+    const char *place = config->file_directories[0];
+    int error = -ENOENT;
+
+    for (size_t i = 0; i < config->file_directory_count; i++) {
+        cleanup_close int directory =
+            fs_open_directory_in_root(answerer->root, config->file_directories[i]);
+        cleanup_close int fd = directory;
+
+        if (directory >= 0)
+            fd = fs_open_regular_beneath(directory, need->name, NULL);
+        error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, content);
+        if (error == -ENOTDIR)
+            error = -ENOENT;
+        if (error != -ENOENT) {
+            place = config->file_directories[i];
+            break;
+        }
+    }
+    if (error < 0)
+        return fail_file(config, place, need->name, error, &need->failure);
+    return 0;
+}
+
+/* --- secrets ---------------------------------------------------------------------- */
+
+static void
+take_key(void *data, const char *key, struct buffer *content)
+{
+    *need_add_entry(data, key) = steal_buffer(content);
+}
+
+static int
+answer_secret(const struct answerer *answerer, struct need *need)
+{
+    const char *keys[NEED_KEYS + 1] = {NULL};
+    cleanup_buffer struct buffer content = {0};
+    const char *found;
+
+    for (size_t i = 0; i < NEED_KEYS; i++)
+        keys[i] = need->keys[i];
+    if (secret_read(answerer->root, &answerer->domain, need->name, keys, &content, &found,
+                    &need->failure) < 0)
+        return -1;
+    take_key(need, found, &content);
+    return 0;
+}
+
+static int
+answer_host_key(const struct answerer *answerer, struct need *need)
+{
+    const char *uuid = answerer->domain.uuid;
+    int missing =
+        host_key_read(answerer->root, uuid, need_add_entry(need, NULL), &need->failure);
+
+    if (missing < 0)
+        return -1;
+    if (missing && !answerer->may_make_key)
+        return host_key_fail_missing(uuid, answerer->has_booted, &need->failure);
+    if (missing)
+        need->word = NEED_WORD_MAKE;
+    return 0;
+}
+
+/* --- a disk's label ----------------------------------------------------------------- */
+
+/* Return: whether the bytes at that offset are the text, in upper or lower case, and then
+ * blanks. */
+static bool
+has_label(int fd, off_t offset, size_t size, const char *text)
+{
+    char label[32];
+    const size_t length = strlen(text);
+
+    if (pread(fd, label, size, offset) != (ssize_t)size ||
+        strncasecmp(label, text, length) != 0)
+        return false;
+    while (size > length && (label[size - 1] == ' ' || label[size - 1] == '\0'))
+        size--;
+    return size == length;
+}
+
+static bool
+has_bytes(int fd, off_t offset, const char *bytes, size_t size)
+{
+    char found[8];
+
+    return pread(fd, found, size, offset) == (ssize_t)size &&
+           memcmp(found, bytes, size) == 0;
+}
+
+/* The volume id of ISO 9660 (ECMA-119, 8.4), and the label in FAT's boot sector: of FAT12
+ * and FAT16, or FAT32. */
+static bool
+is_labelled(int fd, const char *text)
+{
+    if (has_bytes(fd, 32769, "CD001", 5))
+        return has_label(fd, 32808, 32, text);
+    return has_bytes(fd, 510, "\x55\xaa", 2) &&
+           (has_label(fd, 43, 11, text) || has_label(fd, 71, 11, text));
+}
+
+static int
+answer_label(struct need *need)
+{
+    /* Opening a device or a FIFO has effects, so the type is checked first, with a
+     * descriptor that does not open the file. */
+    cleanup_close int found = open(need->name, O_PATH | O_CLOEXEC);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", found);
+    cleanup_close int fd = -1;
+    struct stat status;
+
+    if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && is_labelled(fd, "cidata"))
+        need->word = NEED_WORD_LABEL_CIDATA;
+    else if (fd >= 0 && is_labelled(fd, "config-2"))
+        need->word = NEED_WORD_LABEL_CONFIG_2;
+    return 0;
+}
+
+/* --- the definition ----------------------------------------------------------------- */
+
+/* Reads libvirt's own file, since libvirt cannot be asked now. */
+static int
+answer_definition(const struct answerer *answerer, struct need *need)
+{
+    const char *uuid = answerer->domain.uuid;
+    cleanup_free char *name = xasprintf("%s.xml", answerer->domain.name);
+    cleanup_free char *path = seed_path(uuid);
+    cleanup_free char *in_url = xasprintf("/%s/", uuid);
+    cleanup_close int directory =
+        fs_open_directory_in_root(answerer->root, VIRT_SEED_DEFINITIONS);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
+    cleanup_buffer struct buffer text = {0};
+
+    need->word = NEED_WORD_DEFINITION_UNWIRED;
+    if (fd == -ENOENT) {
+        need->word = NEED_WORD_DEFINITION_NONE;
+    } else if (fd >= 0 && fs_read_all(fd, LIMIT_DOMAIN_XML, &text) == 0 &&
+               text.size > 0) {
+        if (memmem(text.data, text.size, path, strlen(path)) ||
+            memmem(text.data, text.size, in_url, strlen(in_url)))
+            need->word = NEED_WORD_DEFINITION_WIRED;
+    }
+    return 0;
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+static int
+answer_one(const struct answerer *answerer, struct need *need)
+{
+    switch (need->kind) {
+    case NEED_FILE:
+        return answer_file(answerer, need);
+    case NEED_SECRET:
+        return answer_secret(answerer, need);
+    case NEED_WHOLE_SECRET:
+        return secret_read_all(answerer->root, &answerer->domain, need->name, take_key,
+                               need, &need->failure);
+    case NEED_HOST_KEY:
+        return answer_host_key(answerer, need);
+    case NEED_PASSWORD:
+        return password_read(answerer->root, &answerer->domain, need->name,
+                             need_add_entry(need, NULL), &need->failure);
+    case NEED_LABEL:
+        return answer_label(need);
+    case NEED_DEFINITION:
+        return answer_definition(answerer, need);
+    }
+    return 0;
+}
+
+static size_t
+count_bytes(const struct need *need)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < need->entry_count; i++)
+        size += need->entries[i].content.size;
+    return size;
+}
+
+static void
+answer(void *data, struct needs *needs)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < needs->count; i++) {
+        struct need *need = &needs->list[i];
+
+        /* The one before is where the seed's limit is exceeded. */
+        if (size > LIMIT_SEED)
+            failure_set(&need->failure, FAILURE_LIMIT, "not read: the seed is too large");
+        else if (answer_one(data, need) == 0)
+            size += count_bytes(need);
+    }
+}
+
+static int
+read_record(void *data, struct buffer *text, struct failure **failure)
+{
+    const struct answerer *answerer = data;
+
+    return record_read_text(answerer->root, answerer->domain.uuid, text, failure);
+}
+
+struct host
+answerer_host(struct answerer *answerer)
+{
+    return (struct host){.data = answerer, .read_record = read_record, .answer = answer};
+}

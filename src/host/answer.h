@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the host answers to the needs of a domain's seed (host/need.h): files below the
+ * directories that virt-seed.conf(5) names, secrets that the domain may use, what virt-seed
+ * keeps for it, the labels of disks, and whether libvirt keeps a definition of it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "host/need.h"
+#include "host/configuration.h"
+#include "host/secret.h"
+
+/* Everything is borrowed. */
+struct answerer {
+    int root; /* the host's "/" */
+    const struct config *config;
+    struct secret_user domain;
+    bool may_make_key; /* a missing host key is NEED_WORD_MAKE, not a failure */
+    bool has_booted;   /* the guest has its host key: it can only be copied */
+};
+
+/* Return: the host as this process finds it. The answerer must outlive it. */
+struct host answerer_host(struct answerer *answerer);

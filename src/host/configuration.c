@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/inet.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "host/configuration.h"
+#include "host/datasource.h"
+
+#define CONFIG_DROP_INS "conf.d"
+
+/*
+ * file= would give the secrets to every domain if the directory contained them or were
+ * one of them. ".." is refused because the text does not tell where it leads.
+ */
+static int
+take_file_directory(struct config *config, const char *value)
+{
+    static const char secrets[] = VIRT_SEED_CONFDIR "/secrets/";
+    cleanup_free char *copy = xstrdup(value);
+    cleanup_buffer struct buffer plain = {0}; /* without "//" and "/./" */
+    char *rest = copy;
+
+    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
+        if (strcmp(name, "..") == 0)
+            return -EINVAL;
+        if (*name && strcmp(name, ".") != 0) {
+            buffer_append_string(&plain, "/");
+            buffer_append_string(&plain, name);
+        }
+    }
+    buffer_append_string(&plain, "/");
+    if (*value != '/' ||
+        strncmp(plain.data, secrets,
+                plain.size < strlen(secrets) ? plain.size : strlen(secrets)) == 0)
+        return -EINVAL;
+    texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
+    return 0;
+}
+
+static void
+clear_default(struct host_default *host_default)
+{
+    free(host_default->value);
+    free(host_default->file);
+    *host_default = (struct host_default){0};
+}
+
+static bool
+is_datasource(const char *value)
+{
+    return datasource_find(value);
+}
+
+static int
+take_imds_address(struct config *config, const char *value)
+{
+    free(config->imds_address);
+    config->imds_address = inet_read_server_address(value);
+    return config->imds_address ? 0 : -EINVAL;
+}
+
+struct setting {
+    const char *key;
+    const char *expected;
+    size_t member; /* where it is in struct config */
+    /* The words for a bool; without them and take(), it is a host_default. */
+    const char *if_true, *if_false;
+    bool (*is_valid)(const char *value); /* NULL: any text is */
+    int (*take)(struct config *config, const char *value);
+};
+
+static const struct setting settings[] = {
+    {"autowire", "yes or no", .member = offsetof(struct config, autowire),
+     .if_true = "yes", .if_false = "no"},
+    {"unwired", "refuse or warn", .member = offsetof(struct config, warn_unwired),
+     .if_true = "warn", .if_false = "refuse"},
+    {"file-directory",
+     "an absolute path without '..', neither above nor below the secrets directory",
+     .take = take_file_directory},
+    {"vendor-data", "a file", .member = offsetof(struct config, vendor_data)},
+    {"default-user", USER_NAME_RULE,
+     .member = offsetof(struct config, default_user),
+     .is_valid = text_is_user_name},
+    {"default-datasource", "a datasource of virt-seed-xml(5)",
+     .member = offsetof(struct config, default_datasource), .is_valid = is_datasource},
+    {"default-ssh-keys", "a file", .member = offsetof(struct config, default_keys)},
+    {"imds-address",
+     "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
+     "host name",
+     .take = take_imds_address},
+};
+
+/* A mistake also takes back what an earlier line says: false, or no value, is safer. */
+static int
+take_value(struct config *config, const struct setting *setting, const char *value)
+{
+    void *member = (char *)config + setting->member;
+    struct host_default *host_default = member;
+    bool *choice = member;
+    bool well;
+
+    if (setting->take)
+        return setting->take(config, value);
+    if (setting->if_true) {
+        *choice = strcmp(value, setting->if_true) == 0;
+        return *choice || strcmp(value, setting->if_false) == 0 ? 0 : -EINVAL;
+    }
+    clear_default(host_default);
+    well = !*value || !setting->is_valid || setting->is_valid(value);
+    if (well && *value) {
+        host_default->value = xstrdup(value);
+        host_default->file = xstrdup(config->files[config->file_count - 1]);
+    }
+    return well ? 0 : -EINVAL;
+}
+
+/* Removes blanks from both ends, in place. */
+static char *
+trim(char *text)
+{
+    size_t length;
+
+    text += strspn(text, " \t\r");
+    length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+static int
+read_line(struct config *config, char *line, int number, struct failure **failure)
+{
+    const char *file = config->files[config->file_count - 1];
+    char *equals, *value;
+    const char *key;
+
+    line[strcspn(line, "#")] = '\0';
+    line = trim(line);
+    if (!*line)
+        return 0;
+    equals = strchr(line, '=');
+    if (!equals)
+        return failure_set(failure, FAILURE_CONFIG,
+                           VIRT_SEED_CONFDIR
+                           "/%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
+                           file, number);
+    *equals = '\0';
+    key = trim(line);
+    value = trim(equals + 1);
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+        if (strcmp(settings[i].key, key) != 0)
+            continue;
+        if (take_value(config, &settings[i], value) == 0)
+            return 0;
+        return failure_set(failure, FAILURE_CONFIG,
+                           VIRT_SEED_CONFDIR "/%s: line %d: %s is '%.128s', expected %s\n"
+                                             "see virt-seed.conf(5)",
+                           file, number, key, value, settings[i].expected);
+    }
+    return failure_set(failure, FAILURE_CONFIG,
+                       VIRT_SEED_CONFDIR "/%s: line %d: unknown setting '%.128s'\n"
+                                         "see virt-seed.conf(5) for its name",
+                       file, number, key);
+}
+
+/* Continues after a mistake; the failure is the first one. `name` is below `directory`,
+ * which is VIRT_SEED_CONFDIR. */
+static int
+read_file(struct config *config, int directory, const char *name,
+          struct failure **failure)
+{
+    cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
+    cleanup_buffer struct buffer text = {0};
+    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, &text);
+    int result = 0, number = 0;
+    char *rest = text.data;
+
+    if (fd == -ENOENT)
+        return 0;
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, error,
+                                 "could not read " VIRT_SEED_CONFDIR "/%s\n"
+                                 "check the file: ls -l " VIRT_SEED_CONFDIR "/%s",
+                                 name, name);
+    texts_add(&config->files, &config->file_count, xstrdup(name));
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        cleanup_failure struct failure *further = NULL;
+
+        if (read_line(config, line, ++number, result < 0 ? &further : failure) < 0)
+            result = -1;
+    }
+    return result;
+}
+
+static int
+compare_names(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* Lists the drop-ins: names that end with .conf and are not hidden, in their order. */
+static int
+list_drop_ins(int directory, char ***names, size_t *count, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_beneath(directory, CONFIG_DROP_INS, O_DIRECTORY);
+    cleanup_closedir DIR *entries = fd < 0 ? NULL : fs_list(fd);
+    const struct dirent *entry;
+
+    if (fd == -ENOENT)
+        return 0;
+    while ((entry = fs_next(entries))) {
+        const char *dot = strrchr(entry->d_name, '.');
+
+        if (entry->d_name[0] == '.' || !dot || strcmp(dot, ".conf") != 0)
+            continue;
+        if (*count == LIMIT_CONFIG_DROP_INS)
+            return failure_set(failure, FAILURE_CONFIG,
+                               VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
+                                                 " has more than %d files\n"
+                                                 "join some of them",
+                               LIMIT_CONFIG_DROP_INS);
+        texts_add(names, count, xasprintf(CONFIG_DROP_INS "/%s", entry->d_name));
+    }
+    if (fd < 0 || errno != 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : errno,
+                                 "could not read " VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
+                                 "\nit must be a directory: ls -ld " VIRT_SEED_CONFDIR
+                                 "/" CONFIG_DROP_INS);
+    if (*count > 0)
+        qsort(*names, *count, sizeof(**names), compare_names);
+    return 0;
+}
+
+static int
+read_files(struct config *config, int root, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
+    cleanup_failure struct failure *further = NULL;
+    char **names = NULL;
+    size_t count = 0;
+    int result;
+
+    if (directory == -ENOENT)
+        return 0;
+    if (directory < 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, directory,
+                                 "could not open " VIRT_SEED_CONFDIR
+                                 "\ncheck the directory: ls -ld " VIRT_SEED_CONFDIR);
+    result = read_file(config, directory, "virt-seed.conf", failure);
+    if (list_drop_ins(directory, &names, &count, result < 0 ? &further : failure) < 0)
+        result = -1;
+    for (size_t i = 0; i < count; i++) {
+        cleanup_failure struct failure *later = NULL;
+
+        if (read_file(config, directory, names[i], result < 0 ? &later : failure) < 0)
+            result = -1;
+    }
+    texts_free(names, count);
+    return result;
+}
+
+int
+config_read(struct config *config, int root, struct failure **failure)
+{
+    *config = (struct config){.autowire = true};
+    take_file_directory(config, VIRT_SEED_CONFDIR "/files");
+    if (read_files(config, root, failure) < 0) {
+        config->autowire = false;
+        return -1;
+    }
+    if (!config->imds_address)
+        config->imds_address = xstrdup(VIRT_SEED_IMDS_ADDRESS);
+    return 0;
+}
+
+void
+config_clear(struct config *config)
+{
+    texts_free(config->file_directories, config->file_directory_count);
+    texts_free(config->files, config->file_count);
+    clear_default(&config->vendor_data);
+    clear_default(&config->default_keys);
+    clear_default(&config->default_user);
+    clear_default(&config->default_datasource);
+    free(config->imds_address);
+    *config = (struct config){0};
+}

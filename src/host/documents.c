@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "host/documents.h"
+
+struct document *
+seed_add_document(struct seed *seed, const char *path)
+{
+    struct document *document = array_add(seed->documents, seed->document_count);
+
+    *document = (struct document){.path = xstrdup(path)};
+    return document;
+}
+
+const struct document *
+seed_find_document(const struct seed *seed, const char *path)
+{
+    for (size_t i = 0; i < seed->document_count; i++) {
+        if (strcmp(seed->documents[i].path, path) == 0)
+            return &seed->documents[i];
+    }
+    return NULL;
+}
+
+bool
+document_is_same(const struct document *one, const struct document *other)
+{
+    return buffer_is_same(&one->data, &other->data);
+}
+
+bool
+seed_is_same(const struct seed *one, const struct seed *other)
+{
+    if (strcmp(one->label, other->label) != 0 ||
+        one->document_count != other->document_count)
+        return false;
+    for (size_t i = 0; i < one->document_count; i++) {
+        const struct document *document = &one->documents[i];
+        const struct document *same = seed_find_document(other, document->path);
+
+        if (!same || !document_is_same(document, same))
+            return false;
+    }
+    return true;
+}
+
+void
+seed_clear(struct seed *seed)
+{
+    for (size_t i = 0; i < seed->document_count; i++) {
+        free(seed->documents[i].path);
+        buffer_clear(&seed->documents[i].data);
+    }
+    free(seed->documents);
+    free(seed->label);
+    *seed = (struct seed){0};
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "host/domain-secret.h"
+#include "host/own-directory.h"
+
+char *
+domain_secret_path(const char *uuid, const char *name)
+{
+    return xasprintf("%s/%s%s%s", DOMAIN_SECRETS, uuid, *name ? "/" : "", name);
+}
+
+int
+domain_secret_read(int root, const char *uuid, const char *name, size_t limit,
+                   struct buffer *content, struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(uuid, name);
+    cleanup_free char *directory_path = domain_secret_path(uuid, "");
+    cleanup_close int parent = secret_open_directory(root, DOMAIN_SECRETS, failure);
+    cleanup_close int directory = -1;
+
+    if (parent >= 0)
+        directory = secret_open_directory(root, directory_path, failure);
+    if (directory >= 0 &&
+        secret_read_file(directory, name, path, limit, content, failure) == 0)
+        return 0;
+    if ((*failure)->code != FAILURE_SECRET_MISSING)
+        return -1;
+    failure_free(steal(*failure));
+    return 1;
+}
+
+int
+domain_secret_make_directory(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(uuid, "");
+    cleanup_close int state = statedir_make(root);
+    cleanup_close int parent = -1;
+
+    if (state < 0)
+        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
+    parent = secret_make_directory(root, DOMAIN_SECRETS, failure);
+    return parent < 0 ? -1 : secret_make_directory(root, path, failure);
+}
+
+/* --- passwords ------------------------------------------------------------------------ */
+
+int
+password_read(int root, const struct secret_user *user, const char *name,
+              struct buffer *hash, struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(user->uuid, name);
+    cleanup_free char *directory = domain_secret_path(user->uuid, "");
+    cleanup_free char *domain = xshellquote(user->name);
+    int missing =
+        domain_secret_read(root, user->uuid, name, LIMIT_PASSWORD, hash, failure);
+
+    if (missing < 0)
+        return -1;
+    if (missing)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: this host has no password for the domain\n"
+            "set it: virt-seed set %s --%s-file=FILE; or copy it from the host that has "
+            "it: rsync -aR HOST:%s /",
+            path, domain, name, directory);
+    if (hash->size > 0 && hash->data[0] == '$')
+        return 0;
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s does not contain a password's hash\n"
+                       "set the password again: virt-seed set %s --%s-file=FILE",
+                       path, domain, name);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: two sockets bound to the same address cannot both listen (SO_REUSEADDR,
+ * socket(7)). So if a socket can be bound, nothing is listening. It does not disturb a
+ * server that starts listening with that option, as systemd and virt-seed-imds do.
+ *
+ * systemd's socket listens even if the server cannot start. So the server gets a request,
+ * but only if the address belongs to this host: no packet leaves the host, and a cloud's
+ * metadata server with the same address is not disturbed. Each step has its own time
+ * limit, and a single read takes the answer, so a dead or slow server costs a few seconds
+ * at most.
+ *
+ * Any user may listen on a port of 1024 and above, and answer as the server does. So
+ * /proc/net/tcp must say that root, which systemd is, the user of the unit, or the user who
+ * asks has made the sockets that listen there.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/inet.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "host/imds-health.h"
+#include "host/user.h"
+#include "wire/url.h"
+
+#define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
+/* An answer begins with the version and the status. */
+#define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
+#define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
+
+static bool
+can_be_bound(const union inet_address *address, socklen_t size)
+{
+    const bool ipv6 = address->any.sa_family == AF_INET6;
+    const int on = 1;
+    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+        return false;
+    /* The address may be added to an interface later (IP_FREEBIND, ip(7)). */
+    if (setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                   ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) < 0)
+        return false;
+    return bind(fd, &address->any, size) == 0;
+}
+
+/*
+ * Connects from the address itself, which works only if it is this host's own.
+ * Return: a descriptor, owned by the caller, or -errno.
+ */
+static int
+connect_to(const union inet_address *address, socklen_t size)
+{
+    const struct timeval patience = {.tv_sec = LIMIT_IMDS_PROBE_SECONDS};
+    union inet_address own = *address;
+    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_address_set_port(&own, 0);
+    if (fd < 0 || bind(fd, &own.any, size) < 0)
+        return -errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+        connect(fd, &address->any, size) < 0)
+        return -errno;
+    return steal_fd(fd);
+}
+
+/* --- whose socket it is -------------------------------------------------------------- */
+
+/*
+ * Looks in a table of the kernel for sockets that listen on the port, at the address as it
+ * is written there, or at any. Return: whether there is one; `stranger` is then the user of
+ * the first one that is not trusted, or 0.
+ */
+static bool
+find_listener(const char *table, const char *address, unsigned int port, uid_t *stranger)
+{
+    cleanup_fclose FILE *file = fopen(table, "re");
+    cleanup_free char *line = NULL;
+    size_t size = 0;
+    const struct user server = user_find(IMDS_USER);
+    bool is_found = false;
+
+    while (file && getline(&line, &size, file) > 0) {
+        char own[33];
+        unsigned int own_port, state;
+        uid_t user;
+        bool is_trusted, is_at_address;
+
+        if (sscanf(line,
+                   " %*u: %32[0-9A-F]:%X %*32[0-9A-F]:%*X %X %*X:%*X %*X:%*X %*X %u", own,
+                   &own_port, &state, &user) != 4)
+            continue;
+        is_at_address = strcmp(own, address) == 0 || !own[strspn(own, "0")];
+        if (state != TCP_LISTEN || own_port != port || !is_at_address)
+            continue;
+        is_found = true;
+        is_trusted = user == 0 || user == geteuid();
+        is_trusted = is_trusted || (server.is_known && user == server.uid);
+        if (!is_trusted && *stranger == 0)
+            *stranger = user;
+    }
+    return is_found;
+}
+
+/*
+ * The kernel prefers a socket of IPv4 to one of IPv6, which may take its connections, too.
+ * Return: the user of one that listens at the address and is not trusted; 0 if there is
+ * none, or the tables cannot be read.
+ */
+static uid_t
+find_stranger(const union inet_address *address, unsigned int port)
+{
+    const uint32_t *words = address->ipv6.sin6_addr.s6_addr32;
+    char text[33];
+    uid_t stranger = 0;
+
+    if (address->any.sa_family == AF_INET) {
+        const uint32_t word = address->ipv4.sin_addr.s_addr;
+
+        snprintf(text, sizeof(text), "%08X", word);
+        if (find_listener("/proc/net/tcp", text, port, &stranger))
+            return stranger;
+        snprintf(text, sizeof(text), "%016X%08X%08X", 0, htonl(0xffff), word);
+    } else {
+        snprintf(text, sizeof(text), "%08X%08X%08X%08X", words[0], words[1], words[2],
+                 words[3]);
+    }
+    find_listener("/proc/net/tcp6", text, port, &stranger);
+    return stranger;
+}
+
+/* --- what it answers ------------------------------------------------------------------ */
+
+static const char another_server[] = "it is another server";
+
+/* Return: NULL if it answers like the metadata server, else what it does instead. */
+static const char *
+ask(int fd)
+{
+    char answer[ANSWER_LENGTH + 1] = "";
+    ssize_t count = send(fd, REQUEST, strlen(REQUEST), MSG_NOSIGNAL);
+
+    if (count > 0)
+        count = recv(fd, answer, ANSWER_LENGTH, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return "it accepts the connection but sends nothing";
+    if (count <= 0)
+        return "it closes the connection";
+    if (strcmp(answer + VERSION_LENGTH, "503") == 0)
+        return "it cannot read the seeds; its log says why";
+    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : another_server;
+}
+
+static enum imds_health
+silent(const char *where, const char *what, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS,
+                "the metadata server at %s does not answer: %s\n"
+                "find out why: systemctl status virt-seed-imds.service; journalctl -u "
+                "virt-seed-imds.service",
+                where, what);
+    return IMDS_SILENT;
+}
+
+static enum imds_health
+absent(const char *where, struct failure **failure)
+{
+    failure_set(
+        failure, FAILURE_IMDS,
+        "nothing is listening at %s\n"
+        "start the metadata server: systemctl enable --now virt-seed-imds.socket "
+        "virt-seed-imds.service; see virt-seed-imds(8) for the address it should listen "
+        "on",
+        where);
+    return IMDS_ABSENT;
+}
+
+enum imds_health
+imds_health_ask(const char *url_address, struct failure **failure)
+{
+    union inet_address address;
+    int port;
+    const socklen_t size = inet_address_read(&address, url_address, &port);
+    cleanup_free char *where = NULL;
+    cleanup_close int fd = -1;
+    const char *wrong;
+    uid_t stranger;
+
+    /* It is one that inet_read_server_address() or seed_url_parse() has accepted. */
+    assert(size > 0);
+    if (port < 0) {
+        port = HTTP_PORT;
+        where = xasprintf("%s, port %d", url_address, port);
+    } else {
+        where = xstrdup(url_address);
+    }
+    inet_address_set_port(&address, port);
+    if (can_be_bound(&address, size))
+        return absent(where, failure);
+    stranger = find_stranger(&address, (unsigned int)port);
+    if (stranger != 0) {
+        failure_set(failure, FAILURE_IMDS_USER,
+                    "a program of user %u is listening at %s, where guests look for the "
+                    "metadata server\n"
+                    "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
+                    stranger, where, port);
+        return IMDS_FOREIGN;
+    }
+    fd = connect_to(&address, size);
+    if (fd == -ECONNREFUSED)
+        return absent(where, failure);
+    if (fd == -EINPROGRESS || fd == -EAGAIN || fd == -ETIMEDOUT)
+        return silent(where, "it does not accept the connection", failure);
+    if (fd < 0) {
+        failure_set_errno(failure, FAILURE_IMDS, fd,
+                          "could not query the metadata server at %s\n"
+                          "if no interface has the address: systemctl restart "
+                          "virt-seed-imds-address.service",
+                          where);
+        return IMDS_UNKNOWN;
+    }
+    wrong = ask(fd);
+    if (!wrong)
+        return IMDS_HEALTHY;
+    if (wrong != another_server)
+        return silent(where, wrong, failure);
+    failure_set(
+        failure, FAILURE_IMDS,
+        "another server is listening at %s, where guests look for the metadata server\n"
+        "find out which one it is, and stop it: ss -ltnp 'sport = :%d'",
+        where, port);
+    return IMDS_FOREIGN;
+}
+
+int
+imds_health_check(const char *url_address, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    enum imds_health health = imds_health_ask(url_address, &reason);
+    const char *consequence = "come up as a new machine";
+
+    if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
+        return 0;
+    if (reason->code == FAILURE_IMDS_USER)
+        consequence = "take its seed from it";
+    return failure_set(failure, reason->code,
+                       "asks for datasource=\"nocloud-net\", but %s: the guest would %s\n"
+                       "%s",
+                       reason->message, consequence, reason->hint);
+}

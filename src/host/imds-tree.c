@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "host/documents.h"
+#include "host/imds-tree.h"
+#include "host/own-directory.h"
+
+#define DIRECTORY_MODE 0750
+#define FILE_MODE 0640
+/* If nobody has made the tree for the server. */
+#define CLOSED_MODE 0700
+
+#define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
+#define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
+
+/* --- names ------------------------------------------------------------------------ */
+
+bool
+imds_is_mac(const char *text)
+{
+    return text_matches(text, "xx:xx:xx:xx:xx:xx");
+}
+
+bool
+imds_is_token(const char *text)
+{
+    return text_is_hex(text, IMDS_TOKEN_LENGTH);
+}
+
+/* --- the list of MACs ------------------------------------------------------------- */
+
+const char *const imds_link_names[IMDS_LINK_COUNT] = {
+    [IMDS_LINK_NEIGHBOUR] = "neighbour",
+    [IMDS_LINK_USER] = "user",
+};
+
+char *
+imds_macs_format(const struct imds_mac *macs, size_t count)
+{
+    cleanup_buffer struct buffer lines = {0};
+
+    buffer_append_string(&lines, "");
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&lines, "%s %s\n", macs[i].mac, imds_link_names[macs[i].link]);
+    return steal(lines.data);
+}
+
+/* --- the tree --------------------------------------------------------------------- */
+
+static int
+fail_missing(struct failure **failure)
+{
+    return failure_set(
+        failure, FAILURE_IMDS,
+        ASKS "%s does not exist\n"
+             "create it and start the server: systemd-sysusers && " MAKE " && "
+             "systemctl enable --now virt-seed-imds.socket "
+             "virt-seed-imds.service; or use datasource=\"nocloud\", which is a disk",
+        IMDS_TREE);
+}
+
+int
+imds_tree_check(int rundir, struct failure **failure)
+{
+    struct stat above, status;
+
+    if (rundir < 0)
+        return fail_missing(failure);
+    if (fstat(rundir, &above) < 0)
+        return 0;
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+        if (errno == ENOENT)
+            return fail_missing(failure);
+        return 0;
+    }
+    if (!S_ISDIR(status.st_mode))
+        return failure_set(failure, FAILURE_IMDS,
+                           ASKS "%s is not a directory\n"
+                                "replace it with a directory: " MAKE,
+                           IMDS_TREE);
+    if ((status.st_mode & 050) != 050)
+        return failure_set(failure, FAILURE_IMDS,
+                           ASKS
+                           "%s has mode %04o, expected 0750 with the server's group\n"
+                           "fix it: " MAKE,
+                           IMDS_TREE, status.st_mode & 07777);
+    return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
+}
+
+int
+imds_tree_open(int rundir, struct failure **failure)
+{
+    int fd = own_directory_open(rundir, IMDS_TREE_NAME, CLOSED_MODE, failure);
+
+    if (fd < 0)
+        failure_prefix(failure, "in %s", VIRT_SEED_RUNDIR);
+    return fd;
+}
+
+/* --- making: files ---------------------------------------------------------------- */
+
+/* Opens the file or directory to the group of the tree once it is complete. */
+static int
+open_up(int fd, gid_t group, mode_t mode)
+{
+    return fchown(fd, (uid_t)-1, group) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+static int
+make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
+{
+    cleanup_close int fd =
+        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = fd < 0 ? -errno : 0;
+
+    if (error == 0)
+        error = fs_write_all(fd, data, size);
+    return error == 0 ? open_up(fd, group, FILE_MODE) : error;
+}
+
+static int
+fill_directory(int tree, const char *name, gid_t group, const struct imds_domain *domain)
+{
+    const struct document *documents = domain->documents;
+    cleanup_close int dir =
+        openat(tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_free char *macs = NULL;
+    cleanup_free char *access = NULL;
+    int error;
+
+    if (dir < 0)
+        return -errno;
+    macs = imds_macs_format(domain->macs, domain->mac_count);
+    access = xasprintf("%s\n%s", domain->token, macs);
+    error = make_file(dir, IMDS_ACCESS, group, access, strlen(access));
+    for (size_t i = 0; error == 0 && i < domain->document_count; i++)
+        error = make_file(dir, documents[i].path, group, documents[i].data.data,
+                          documents[i].data.size);
+    return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
+}
+
+/* --- making: whole domains -------------------------------------------------------- */
+
+/* Return: an unused name, owned by the caller (free); NULL with errno. */
+static char *
+other_name(const char *uuid)
+{
+    uint32_t random;
+
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return NULL;
+    return xasprintf("%s" TEMPORARY_SUFFIX "%08x", uuid, random);
+}
+
+/* A failure comes before the last step, so the domain keeps what it had. */
+int
+imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
+{
+    cleanup_free char *name = other_name(domain->uuid);
+    bool well = text_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
+                domain->mac_count <= LIMIT_NICS;
+    struct stat status = {0};
+    int error;
+
+    for (size_t i = 0; well && i < domain->mac_count; i++)
+        well = imds_is_mac(domain->macs[i].mac);
+    if (!well)
+        return failure_set(
+            failure, FAILURE_RUNDIR,
+            "the domain's UUID, token or MACs are malformed for the metadata server");
+    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
+        error = -errno;
+    } else {
+        error = fill_directory(tree, name, status.st_gid, domain);
+    }
+    /* The old directory, if any, then has the temporary name. */
+    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0) {
+        if (errno != EEXIST ||
+            renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0)
+            error = -errno;
+    }
+    /* The unpublished or the old one; if it stays, the domain's release removes it. */
+    if (name)
+        fs_remove_tree(tree, name);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not write below %s/%s\n"
+                             "check that it is writable and has free space: df %s",
+                             IMDS_TREE, domain->uuid, VIRT_SEED_RUNDIR);
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+static int
+fail_remaining(const char *uuid, int error, struct failure **failure)
+{
+    return failure_set_errno(
+        failure, FAILURE_RUNDIR, error,
+        "could not remove the domain's files from %s\n"
+        "remove everything that begins with %s/%s; it contains the domain's seed",
+        IMDS_TREE, IMDS_TREE, uuid);
+}
+
+/* Removes all generations: the published one, which is renamed first, and those left by
+ * killed processes. */
+int
+imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int listed =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
+    cleanup_free char *name = NULL;
+    cleanup_close int tree = -1;
+    const struct dirent *entry;
+    bool is_none;
+    int error = 0;
+
+    do
+        entry = fs_next(dir);
+    while (entry && strncmp(entry->d_name, uuid, UUID_LENGTH) != 0);
+    /* Nobody publishes in what is not a directory. */
+    is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if (!dir || !entry)
+        return errno == 0 || is_none ? 0 : fail_remaining(uuid, errno, failure);
+    tree = imds_tree_open(rundir, failure);
+    if (tree < 0)
+        return -1;
+    name = other_name(uuid);
+    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT))
+        error = -errno;
+    rewinddir(dir);
+    while ((entry = fs_next(dir))) {
+        int one = 0;
+
+        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
+            one = fs_remove_tree(tree, entry->d_name);
+        if (error == 0)
+            error = one;
+    }
+    if (error == 0)
+        error = -errno;
+    return error < 0 ? fail_remaining(uuid, error, failure) : 0;
+}

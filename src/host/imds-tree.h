@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tree of the metadata server (IMDS, instance metadata service), "imds" in the
+ * run-time directory. The hook and 'virt-seed update' publish in it the documents of each
+ * running domain that gets its seed over HTTP; the server knows nothing else. They write,
+ * the server reads.
+ *
+ *   UUID/access          who may read it: the token, 32 digits of hex in lower case
+ *                        (wire_url_word), and a line for each interface,
+ *                        "52:54:00:12:34:56 neighbour": its MAC, and how it is linked with the
+ *                        host (enum imds_link)
+ *   UUID/meta-data, user-data, vendor-data, network-config
+ *                        the documents; a missing one is empty
+ *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
+ *
+ * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
+ * it ever changes: an opened directory stays one generation (imds_tree_is_current).
+ *
+ * The tree is 0750, its files are 0640. Everything has the group of the directory "imds",
+ * which tmpfiles.d makes for the group "virt-seed-imds". If imds_tree_open() made it,
+ * only root could read it (0700), and the server could not: so the hook checks first, and
+ * refuses the start (deliver-imds.c).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/failure.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+#define IMDS_TREE_NAME "imds"
+#define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
+/* Attempts to open something that another process replaces or removes. */
+#define IMDS_ATTEMPTS 16
+#define IMDS_ACCESS "access"
+
+/* How an interface is connected to the host; the words appear in UUID/access. */
+enum imds_link {
+    IMDS_LINK_NEIGHBOUR, /* the host sees its MAC */
+    IMDS_LINK_USER, /* <interface type='user'>: a process of QEMU's user speaks for it */
+    IMDS_LINK_COUNT
+};
+
+extern const char *const imds_link_names[IMDS_LINK_COUNT];
+
+/* Sets of links. */
+#define IMDS_LINK_SET(link) (1U << (link))
+
+/* Hexadecimal digits; wire/url.h makes tokens. */
+#define IMDS_TOKEN_LENGTH 32
+#define IMDS_MAC_LENGTH 17
+
+/* The names of the documents, below UUID/. */
+#define IMDS_META_DATA "meta-data"
+#define IMDS_USER_DATA "user-data"
+#define IMDS_VENDOR_DATA "vendor-data"
+#define IMDS_NETWORK_CONFIG "network-config"
+
+/* Return: whether the text is a MAC, or a token, as the tree spells it. */
+bool imds_is_mac(const char *text);
+bool imds_is_token(const char *text);
+
+struct imds_mac {
+    /* In lower case with two digits each (interface_normalize_mac). */
+    char mac[IMDS_MAC_LENGTH + 1];
+    enum imds_link link;
+};
+
+/* Return: the lines of UUID/access for them, owned by the caller (free). */
+char *imds_macs_format(const struct imds_mac *macs, size_t count);
+
+/* --- writing ---------------------------------------------------------------------- */
+
+struct document; /* domain/documents.h */
+
+/* Everything is borrowed. */
+struct imds_domain {
+    const char *uuid; /* in lower case */
+    const char *token;
+    const struct imds_mac *macs;
+    size_t mac_count;
+    const struct document *documents; /* by their names below UUID/ */
+    size_t document_count;
+};
+
+/* Refuses a tree that nobody has made for the server, which could not read one made
+ * here; a missing one, too, as with a `rundir` below 0. */
+int imds_tree_check(int rundir, struct failure **failure);
+
+/* Opens the tree in the run-time directory (rundir_open); makes it if it is missing.
+ * Return: a descriptor, owned by the caller, or -1. */
+int imds_tree_open(int rundir, struct failure **failure);
+
+/* Publishes the domain in place of its old documents, which stay on failure. */
+int imds_tree_publish(int tree, const struct imds_domain *domain,
+                      struct failure **failure);
+
+/* Removes the domain, and what killed processes have left of it, from the tree in the
+ * run-time directory. If the tree has nothing of it, it may also be missing or unsafe. */
+int imds_tree_remove(int rundir, const char *uuid, struct failure **failure);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "host/libvirt-host.h"
+
+/* --- who may use it ----------------------------------------------------------------- */
+
+#define POLKIT_GROUP "libvirt"
+
+/* getgrnam(3) would load NSS modules at each start of a domain. */
+static gid_t
+find_group(int root, const char *name, gid_t otherwise)
+{
+    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+    cleanup_close int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    const struct group *entry;
+
+    if (!file)
+        return otherwise;
+    (void)steal_fd(fd);
+    while ((entry = fgetgrent(file))) {
+        if (strcmp(entry->gr_name, name) == 0)
+            return entry->gr_gid;
+    }
+    return otherwise;
+}
+
+gid_t
+libvirt_group(int root)
+{
+    /* libvirt-sock may be virtproxyd's. */
+    static const char *const sockets[] = {"virtqemud-sock", "libvirt-sock"};
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
+    gid_t group = geteuid() == 0 ? 0 : getegid();
+    const char *socket = NULL;
+    struct stat status;
+
+    for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(sockets) && !socket; i++) {
+        const char *name = sockets[i];
+
+        if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISSOCK(status.st_mode) && (status.st_mode & S_IWGRP))
+            socket = name;
+    }
+    if (socket && !(status.st_mode & S_IWOTH))
+        return status.st_gid;
+    return socket ? find_group(root, POLKIT_GROUP, group) : group;
+}
+
+int
+libvirt_group_fail(enum failure_code code, const char *what, const char *directory,
+                   const char *name, int error, struct failure **failure)
+{
+    failure_set_errno(failure, code, error, "could not %s %s/%s", what, directory, name);
+    if (error == -EACCES)
+        return failure_hint(
+            failure, "run it as root, or as a member of the file's group: ls -l %s/%s",
+            directory, name);
+    return failure_hint(failure, "check the directory: ls -l %s", directory);
+}
+
+/* --- its QEMU driver ---------------------------------------------------------------- */
+
+struct qemu_user
+qemu_user_find(int root)
+{
+    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    struct stat status;
+
+    if (home < 0 || fstat(home, &status) < 0)
+        return (struct qemu_user){.known = false, .uid = geteuid(), .gid = getegid()};
+    return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose files are those for libvirt on this host: who may use it, and whose its QEMUs are.
+ * `root` is the directory used as the host's "/".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/failure.h"
+
+/* --- who may use it ----------------------------------------------------------------- */
+
+/*
+ * Finds the group of /run/libvirt/virtqemud-sock, or of libvirt-sock. If everyone may
+ * write to the socket, as when systemd makes it, polkit decides and the socket's group
+ * does not matter: then it is the group "libvirt" in /etc/group, which the polkit rules
+ * of Debian, Fedora and others allow.
+ * Return: the group; if there is none, root's, or the caller's own if it is not root.
+ */
+gid_t libvirt_group(int root);
+
+/* Fails with "could not WHAT DIRECTORY/NAME" for a file of that group. Return: -1. */
+int libvirt_group_fail(enum failure_code code, const char *what, const char *directory,
+                       const char *name, int error, struct failure **failure);
+
+/* --- its QEMU driver ---------------------------------------------------------------- */
+
+/* The user that QEMU runs as: the owner of libvirt's own directory for it. If that is
+ * missing or inaccessible, the user is not known, and the caller stands in. */
+struct qemu_user {
+    bool known;
+    uid_t uid;
+    gid_t gid;
+};
+
+struct qemu_user qemu_user_find(int root);

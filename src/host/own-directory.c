@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "host/own-directory.h"
+
+int
+own_directory_check(const struct stat *status, uid_t owner, const char *path,
+                    struct failure **failure)
+{
+    if (status->st_uid != owner)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s belongs to user %ld, expected %ld\n"
+                           "find out who made it, and remove it",
+                           path, (long)status->st_uid, (long)owner);
+    if (status->st_mode & 022)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s has mode %04o: others may write to it\n"
+                           "find out what others put there, then remove it",
+                           path, status->st_mode & 07777);
+    return 0;
+}
+
+int
+own_directory_open(int root, const char *path, mode_t mode, struct failure **failure)
+{
+    cleanup_close int fd = fs_make_directories(root, path, mode);
+    struct stat status;
+    int error = fd < 0 ? fd : 0;
+
+    if (error == 0 && fstat(fd, &status) < 0)
+        error = -errno;
+    if (error == -ELOOP || error == -ENOTDIR)
+        return failure_set(
+            failure, FAILURE_RUNDIR,
+            "%s, or a directory above it, is a symbolic link or not a directory\n"
+            "remove it; the next start makes it again",
+            path);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                                 "could not open %s\ncheck that it is writable: df %s",
+                                 path, path);
+    return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
+}
+
+int
+own_directory_fail(const char *what, const char *path, const char *name, int error,
+                   struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not %s %s/%s\n"
+                             "check that it is writable and has free space: df %s",
+                             what, path, name, path);
+}
+
+/* --- the state directory ------------------------------------------------------------ */
+
+#define STATEDIR_MODE 0711
+
+int
+statedir_make(int root)
+{
+    return fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+}
+
+int
+statedir_read(int root, const char *name, size_t limit, struct buffer *content)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
+
+    return fd < 0 ? fd : fs_read_all(fd, limit, content);
+}

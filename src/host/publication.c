@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "host/publication.h"
+#include "host/rundir.h"
+#include "host/storage.h"
+
+static int
+publish_documents(const struct publication *publication, int rundir, const char *uuid,
+                  struct failure **failure)
+{
+    struct imds_domain domain = {
+        .uuid = uuid,
+        .token = publication->token,
+        .macs = publication->macs,
+        .mac_count = publication->mac_count,
+    };
+    cleanup_close int tree = -1;
+
+    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
+    if (!publication->token)
+        return storage_imds.withdraw(rundir, uuid, failure);
+    domain.documents = publication->served->documents;
+    domain.document_count = publication->served->document_count;
+    if (imds_tree_check(rundir, failure) < 0)
+        return -1;
+    tree = imds_tree_open(rundir, failure);
+    return tree < 0 ? -1 : imds_tree_publish(tree, &domain, failure);
+}
+
+int
+publication_publish(const struct publication *publication, int root, int rundir,
+                    const char *uuid, struct failure **failure)
+{
+    const bool reports = publication->report == REPORT_BY_SHIM;
+
+    if (!publication->has_image)
+        return publish_documents(publication, rundir, uuid, failure);
+    if (storage_publish_image(root, rundir, uuid, true, publication->output, failure) < 0)
+        return -1;
+    if (!publication->shim_word)
+        return 0;
+    return rundir_write_shim_order(rundir, uuid, publication->shim_word, reports,
+                                   failure);
+}
+
+void
+publication_clear(struct publication *publication)
+{
+    free(publication->token);
+    free(publication->macs);
+    *publication = PUBLICATION_NONE;
+}

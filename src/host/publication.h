@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is published for a domain, as whoever makes the seed describes it: an image or
+ * documents for the metadata server, and who writes the guest's report. Paths, owners, modes
+ * and the domain's UUID are the publisher's own.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/failure.h"
+#include "host/documents.h"
+#include "host/imds-tree.h"
+#include "host/report-file.h"
+
+struct publication {
+    enum report_writer report;
+    int output;     /* an empty file for the image, borrowed */
+    bool has_image; /* which has been written there */
+
+    /* If there is an image for the emulator shim: the word for the serial, "" for none,
+     * borrowed; else NULL. */
+    const char *shim_word;
+
+    /* For the metadata server: the token, NULL if nothing is served; who may read the
+     * documents; and these. */
+    char *token;
+    struct imds_mac *macs;
+    size_t mac_count;
+    const struct seed *served; /* borrowed */
+};
+
+#define PUBLICATION_NONE ((struct publication){.output = -1})
+
+/*
+ * Publishes the image or the documents in place of the domain's old ones, which stay on
+ * failure; the report is not made here. `root` is the host's "/", `rundir` from
+ * rundir_open().
+ */
+int publication_publish(const struct publication *publication, int root, int rundir,
+                        const char *uuid, struct failure **failure);
+
+void publication_clear(struct publication *publication);
+
+#define cleanup_publication __attribute__((cleanup(publication_clear)))

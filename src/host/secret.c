@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "host/secret.h"
+
+#define SECRETS SECRET_DIRECTORY
+#define ALLOW "allow"
+
+/* --- checks ----------------------------------------------------------------------- */
+
+/* What Kubernetes allows for both (validation.IsConfigMapKey); in a mounted Secret, names
+ * that begin with ".." are internal to Kubernetes. */
+int
+secret_check_name(const char *what, const char *name, struct failure **failure)
+{
+    size_t length = strlen(name);
+    bool wrong = strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
+
+    wrong = wrong || length == 0 || length > LIMIT_SECRET_NAME;
+    for (const char *at = name; *at && !wrong; at++)
+        wrong = !isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("-_.", *at));
+    if (!wrong)
+        return 0;
+    return failure_set(
+        failure, FAILURE_SECRET_NAME,
+        "%s=\"%.64s\" is not a valid secret name\n"
+        "use letters, digits, '-', '_' and '.', without '/' and without a leading '..': "
+        "the secret is a directory in " SECRETS,
+        what, name);
+}
+
+int
+secret_check_key(const char *key, struct failure **failure)
+{
+    if (strcmp(key, ALLOW) != 0)
+        return secret_check_name("key", key, failure);
+    return failure_set(failure, FAILURE_SECRET_NAME,
+                       "key=\"" ALLOW "\" is the list of domains, not content\n"
+                       "give the file with the content another name");
+}
+
+int
+secret_check_closed(int fd, const char *path, struct failure **failure)
+{
+    /* For getxattr(2) of a descriptor that does not open the file. */
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
+    struct stat status;
+    bool is_open;
+
+    if (fstat(fd, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not check %s",
+                                 path);
+    if (status.st_uid != 0 && status.st_uid != geteuid())
+        return failure_set(
+            failure, FAILURE_SECRET_MODE,
+            "%s belongs to user %ld, expected root\nrun chown root:root %s", path,
+            (long)status.st_uid, path);
+    is_open = status.st_mode & 07;
+    /* With an ACL (acl(5)), the group's permissions may be for any user. */
+    if (status.st_mode & 070)
+        is_open = is_open || status.st_gid != 0 ||
+                  getxattr(link, "system.posix_acl_access", NULL, 0) > 0;
+    if (!is_open)
+        return 0;
+    return failure_set(failure, FAILURE_SECRET_MODE,
+                       "%s has mode %04o: others may read or write it\n"
+                       "run chmod go= %s, and treat the secret as leaked",
+                       path, status.st_mode & 07777, path);
+}
+
+static int
+fail_open(int error, const char *path, struct failure **failure)
+{
+    switch (-error) {
+    case ENOENT:
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist\ncreate it, closed to others: install -m 0600 FILE %s",
+            path, path);
+    case EXDEV:
+        return failure_set(failure, FAILURE_SECRET,
+                           "%s leads out of its directory\n"
+                           "replace the symbolic link with a copy of the file",
+                           path);
+    case EINVAL:
+    case EISDIR:
+    case ENOTDIR:
+        return failure_set(
+            failure, FAILURE_SECRET,
+            "%s is not a regular file\n"
+            "a secret is a directory with one regular file for each key: " SECRETS
+            "/NAME/KEY",
+            path);
+    case EACCES:
+    case EPERM:
+        return failure_set(failure, FAILURE_SECRET_UNREADABLE,
+                           "no permission to read %s\nrun the command as root", path);
+    default:
+        return failure_set_errno(failure, FAILURE_SECRET, error,
+                                 "could not open %s\ncheck the file: ls -l %s", path,
+                                 path);
+    }
+}
+
+/* --- opening ---------------------------------------------------------------------- */
+
+int
+secret_open_directory(int root, const char *path, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
+
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
+}
+
+int
+secret_read_file(int directory, const char *name, const char *path, size_t limit,
+                 struct buffer *content, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
+    int error;
+
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    if (secret_check_closed(fd, path, failure) < 0)
+        return -1;
+    error = fs_read_all(fd, limit, content);
+    if (error == -EFBIG)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "%s has more than %zu KiB\n"
+                           "let the guest fetch large files itself",
+                           path, limit / KIB);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, error,
+                                 "could not read %s\ncheck the file: ls -l %s", path,
+                                 path);
+    return 0;
+}
+
+static int
+read_key(int secret, const char *name, const char *key, size_t limit,
+         struct buffer *content, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key);
+
+    return secret_read_file(secret, key, path, limit, content, failure);
+}
+
+/* --- who may ---------------------------------------------------------------------- */
+
+/* Return: whether it is a UUID, in upper or lower case. */
+static bool
+is_uuid(const char *text)
+{
+    cleanup_free char *lower = xstrdup(text);
+
+    for (char *at = lower; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return text_is_uuid(lower);
+}
+
+static int
+check_allowed(int secret, const char *name, const struct secret_user *user,
+              struct failure **failure)
+{
+    cleanup_buffer struct buffer list = {0};
+    struct stat status;
+    char *rest;
+
+    /* A broken link is an unreadable list, not a missing one. */
+    if (fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+        return 0;
+    if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
+        return -1;
+    rest = list.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        bool matches;
+
+        line += strspn(line, " \t");
+        line[strcspn(line, " \t\r#")] = '\0';
+        /* A line that is a UUID means only that domain, not one with such a name. */
+        if (is_uuid(line))
+            matches = strcasecmp(line, user->uuid) == 0;
+        else
+            matches = *line && fnmatch(line, user->name, 0) == 0;
+        if (matches)
+            return 0;
+    }
+    return failure_set(failure, FAILURE_SECRET_DENIED,
+                       "domain '%s' may not use the secret '%s'\n"
+                       "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW,
+                       user->name, name, name);
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* Return: the secret's directory, which the domain may use, or -1. */
+static int
+open_allowed(int root, const struct secret_user *user, const char *name,
+             struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int secrets = -1;
+    cleanup_close int secret = -1;
+
+    if (secret_check_name("secret", name, failure) < 0)
+        return -1;
+    secrets = fs_open_directory_in_root(root, SECRETS);
+    if (secrets < 0 && secrets != -ENOENT)
+        return fail_open(secrets, SECRETS, failure);
+    if (secrets >= 0 && secret_check_closed(secrets, SECRETS, failure) < 0)
+        return -1;
+    secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
+    if (secret == -ENOENT)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist\ncreate it, closed to others: install -d -m 0700 " SECRETS
+            " "
+            "%s && install -m 0600 FILE %s/KEY",
+            path, path, path);
+    if (secret < 0)
+        return fail_open(secret, path, failure);
+    if (secret_check_closed(secret, path, failure) < 0 ||
+        check_allowed(secret, name, user, failure) < 0)
+        return -1;
+    return steal_fd(secret);
+}
+
+int
+secret_read(int root, const struct secret_user *user, const char *name,
+            const char *const *keys, struct buffer *content, const char **found,
+            struct failure **failure)
+{
+    cleanup_failure struct failure *missing = NULL;
+    cleanup_close int secret = -1;
+
+    for (const char *const *key = keys; *key; key++) {
+        if (secret_check_key(*key, failure) < 0)
+            return -1;
+    }
+    secret = open_allowed(root, user, name, failure);
+    if (secret < 0)
+        return -1;
+    for (const char *const *key = keys; *key; key++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        if (read_key(secret, name, *key, LIMIT_PART, content, &reason) == 0) {
+            if (found)
+                *found = *key;
+            return 0;
+        }
+        if (reason->code != FAILURE_SECRET_MISSING) {
+            *failure = steal(reason);
+            return -1;
+        }
+        if (!missing)
+            missing = steal(reason);
+    }
+    /* Report the first missing key. */
+    *failure = steal(missing);
+    return -1;
+}
+
+/* Not a key: Kubernetes's internal files ("..data"), editors' backups, the list of
+ * domains. */
+static int
+is_key(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && strcmp(entry->d_name, ALLOW) != 0 &&
+           entry->d_type != DT_DIR;
+}
+
+int
+secret_read_all(int root, const struct secret_user *user, const char *name,
+                void (*take)(void *data, const char *key, struct buffer *content),
+                void *data, struct failure **failure)
+{
+    cleanup_close int secret = open_allowed(root, user, name, failure);
+    size_t total = 0;
+    struct dirent **keys = NULL;
+    int count, result = 0;
+
+    if (secret < 0)
+        return -1;
+    count = scandirat(secret, ".", &keys, is_key, alphasort);
+    if (count < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
+                                 SECRETS, name);
+    if (count == 0) {
+        result = failure_set(failure, FAILURE_SECRET_MISSING,
+                             "%s/%s has no key\n"
+                             "put one file for each key there, mode 0600",
+                             SECRETS, name);
+    } else if (count > LIMIT_ENTRIES) {
+        result = failure_set(failure, FAILURE_LIMIT,
+                             "%s/%s has %d keys, at most %d\n"
+                             "spread them over several secrets",
+                             SECRETS, name, count, LIMIT_ENTRIES);
+    }
+    for (int i = 0; i < count; i++) {
+        cleanup_buffer struct buffer content = {0};
+        cleanup_free struct dirent *key = keys[i];
+
+        if (result == 0 &&
+            (secret_check_key(key->d_name, failure) < 0 ||
+             read_key(secret, name, key->d_name, LIMIT_PART, &content, failure) < 0))
+            result = -1;
+        total += content.size;
+        if (result == 0 && total > LIMIT_PART)
+            result = failure_set(failure, FAILURE_LIMIT,
+                                 "the keys of %s/%s have more than %lu MiB together\n"
+                                 "let the guest fetch large files itself",
+                                 SECRETS, name, LIMIT_PART / MIB);
+        if (result == 0)
+            take(data, key->d_name, &content);
+    }
+    free(keys);
+    return result;
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+int
+secret_fail(const char *what, const char *path, int error, struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_SECRET, error,
+                             "could not %s %s\n"
+                             "check it: ls -ld %s; only root may write there",
+                             what, path, path);
+}
+
+int
+secret_make_directory(int root, const char *path, struct failure **failure)
+{
+    cleanup_close int fd = fs_make_directories(root, path, 0700);
+
+    if (fd < 0)
+        return secret_fail("make or read", path, fd, failure);
+    return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
+}

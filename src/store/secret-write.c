@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "host/secret.h"
+#include "store/secret-write.h"
+
+#define SECRETS SECRET_DIRECTORY
+
+/* Opens the secret, or makes it. `has_keys` says whether it has a key, or a list of
+ * domains. Return: a descriptor, owned by the caller, or -1. */
+static int
+open_to_write(int root, const char *name, bool *has_keys, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int configuration = fs_make_directories(root, VIRT_SEED_CONFDIR, 0755);
+    cleanup_close int secrets = -1;
+    cleanup_close int secret = -1;
+    cleanup_closedir DIR *dir = NULL;
+    const struct dirent *entry;
+
+    if (configuration < 0)
+        return secret_fail("make or read", VIRT_SEED_CONFDIR, configuration, failure);
+    secrets = secret_make_directory(root, SECRETS, failure);
+    secret = secrets < 0 ? -1 : secret_make_directory(root, path, failure);
+    if (secret < 0)
+        return -1;
+    dir = fs_list(secret);
+    do
+        entry = fs_next(dir);
+    while (entry && entry->d_name[0] == '.');
+    if (!entry && errno != 0)
+        return secret_fail("make or read", path, errno, failure);
+    *has_keys = entry;
+    return steal_fd(secret);
+}
+
+/* `exists` says whether the key already exists; other content is a failure. */
+static int
+compare_key(int secret, const char *name, const struct secret_key *key, bool *exists,
+            struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+
+    secret_read_file(secret, key->name, path, LIMIT_PART, &content, &reason);
+    *exists = !reason;
+    if (!reason && buffer_is_same(&content, &key->content))
+        return 0;
+    if (reason && reason->code == FAILURE_SECRET_MISSING)
+        return 0;
+    if (reason && reason->code != FAILURE_LIMIT) {
+        *failure = steal(reason);
+        return -1;
+    }
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s/%s/%s already exists with other content\n"
+                       "remove it, or omit --secrets to keep it",
+                       SECRETS, name, key->name);
+}
+
+static int
+write_key(int secret, const char *name, const struct secret_key *key,
+          struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    /* secret_read_all() ignores names that begin with a dot. */
+    int error = tmpfile_open(&tmpfile, secret, "..import");
+
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, key->content.data, key->content.size);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, key->name);
+    return error < 0 ? secret_fail("make or read", path, error, failure) : 0;
+}
+
+int
+secret_write(int root, const char *name, const struct secret_key *keys, size_t key_count,
+             struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int secret = -1;
+    const char *missing = NULL;
+    bool had_keys = false, exists;
+
+    if (secret_check_name("secret", name, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < key_count; i++) {
+        if (secret_check_key(keys[i].name, failure) < 0)
+            return -1;
+    }
+    secret = open_to_write(root, name, &had_keys, failure);
+    if (secret < 0)
+        return -1;
+    for (size_t i = 0; i < key_count; i++) {
+        if (compare_key(secret, name, &keys[i], &exists, failure) < 0)
+            return -1;
+        if (!exists)
+            missing = keys[i].name;
+    }
+    /* It may be somebody else's secret of the same name, which other domains read whole. */
+    if (missing && had_keys)
+        return failure_set(failure, FAILURE_SECRET,
+                           "%s already exists, without the key '%s'\n"
+                           "remove it, or omit --secrets and add the key yourself",
+                           path, missing);
+    for (size_t i = 0; i < key_count && missing; i++) {
+        if (write_key(secret, name, &keys[i], failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- undoing ------------------------------------------------------------------------ */
+
+void
+secret_undo_note(struct secret_undo *undo, const char *name)
+{
+    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
+    cleanup_failure struct failure *invalid = NULL;
+    struct stat status;
+    bool is_new = secrets == -ENOENT;
+
+    if (secret_check_name("secret", name, &invalid) < 0)
+        return;
+    if (secrets >= 0 && fstatat(secrets, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        is_new = errno == ENOENT;
+    if (is_new)
+        texts_add(&undo->names, &undo->count, xstrdup(name));
+}
+
+void
+secret_undo_all(struct secret_undo *undo)
+{
+    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
+
+    for (size_t i = 0; secrets >= 0 && i < undo->count; i++)
+        fs_remove_tree(secrets, undo->names[i]);
+    secret_undo_drop(undo);
+}
+
+void
+secret_undo_drop(struct secret_undo *undo)
+{
+    texts_free(undo->names, undo->count);
+    *undo = (struct secret_undo){.root = undo->root};
+}

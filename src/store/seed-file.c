@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "host/imds-tree.h"
+#include "host/rundir.h"
+#include "image/image.h"
+#include "store/seed-file.h"
+
+int
+image_make(int fd, const struct seed *seed, struct failure **failure)
+{
+    if (iso_write(fd, seed, failure) == 0 && iso_verify(fd, seed, failure) == 0)
+        return 0;
+    return failure_hint(failure, IMAGE_IN_MEMORY);
+}
+
+/* --- reading ------------------------------------------------------------------------ */
+
+static int
+open_image(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return fs_open_regular_beneath(rundir, name, status);
+}
+
+static int
+open_documents(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *path = storage_imds.name(uuid);
+    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
+
+    if (fd < 0)
+        return fd;
+    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
+}
+
+static int
+read_documents(int directory, struct seed *seed, struct failure **failure)
+{
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
+    int error = 0;
+
+    *seed = (struct seed){.label = xstrdup(SEED_LABEL_NOCLOUD)};
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
+        cleanup_close int fd = fs_open_strictly_beneath(directory, paths[i], 0);
+
+        if (fd >= 0)
+            error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
+        else if (fd != -ENOENT)
+            error = fd;
+    }
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
+}
+
+/* Opens the domain's seed; `storage` gets its storage. Return: a descriptor, owned by the
+ * caller, or -errno. */
+static int
+storage_open(int rundir, const char *uuid, const struct storage **storage,
+             struct stat *status)
+{
+    int fd = -ENOENT;
+
+    for (size_t i = 0; storages[i] && fd < 0; i++) {
+        *storage = storages[i];
+        fd = storages[i]->has_image ? open_image(rundir, uuid, status)
+                                    : open_documents(rundir, uuid, status);
+    }
+    return fd;
+}
+
+static int
+read_seed(const struct storage *storage, int fd, struct seed *seed,
+          struct failure **failure)
+{
+    if (storage->has_image)
+        return iso_read(fd, seed, failure);
+    return read_documents(fd, seed, failure);
+}
+
+int
+storage_read(int root, const char *uuid, const struct storage **storage,
+             struct seed *seed, struct failure **failure)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    const struct storage *place = NULL;
+
+    *storage = NULL;
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
+        const struct storage *place_again;
+        struct stat opened, current;
+        cleanup_close int fd =
+            rundir < 0 ? rundir : storage_open(rundir, uuid, &place, &opened);
+        cleanup_close int again = -1;
+
+        if (fd == -ENOENT)
+            return 0;
+        if (fd < 0)
+            return failure_set_errno(failure, FAILURE_RUNDIR, fd,
+                                     "could not read the seed of domain %s in %s\n"
+                                     "run the command as root",
+                                     uuid, VIRT_SEED_RUNDIR);
+        if (read_seed(place, fd, seed, failure) < 0)
+            return failure_prefix(failure, "the seed of domain %s in %s", uuid,
+                                  VIRT_SEED_RUNDIR);
+        /* An open image stays whole, but a directory that was replaced in the meantime may
+         * have been read while it was emptied. */
+        if (!place->has_image)
+            again = storage_open(rundir, uuid, &place_again, &current);
+        if (place->has_image || (again >= 0 && current.st_ino == opened.st_ino)) {
+            *storage = place;
+            return 0;
+        }
+        seed_clear(seed);
+    }
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "the seed of domain %s keeps being replaced", uuid);
+}
