@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/text.h"
 
 /* How far cloud-init has come in a guest. The words appear in records, in the journal,

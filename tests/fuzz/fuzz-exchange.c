@@ -72,7 +72,7 @@ try_needs(const struct buffer *content)
     cleanup_needs struct needs needs = {0};
     cleanup_buffer struct buffer again = {0};
 
-    if (!needs_get(&needs, content))
+    if (!needs_get(&needs, MAKER_PREPARE, content))
         return;
     fuzz_require(needs.count <= LIMIT_PARTS + LIMIT_DEVICES);
     for (size_t i = 0; i < needs.count; i++)

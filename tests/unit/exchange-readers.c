@@ -26,7 +26,7 @@ exchange_take_needs(const struct exchange_given *given, const struct buffer *mes
     cleanup_needs struct needs needs = {0};
 
     (void)given;
-    return needs_get(&needs, message);
+    return needs_get(&needs, MAKER_PREPARE, message);
 }
 
 bool

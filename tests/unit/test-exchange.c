@@ -83,7 +83,7 @@ needs_of_each_kind_arrive(void **state)
     (void)state;
     make_needs(&needs);
     needs_put(&needs, &message);
-    assert_true(needs_get(&read, &message));
+    assert_true(needs_get(&read, MAKER_PREPARE, &message));
     assert_int_equal(read.count, needs.count);
     for (size_t i = 0; i < needs.count; i++) {
         assert_int_equal(read.list[i].kind, needs.list[i].kind);
@@ -103,7 +103,7 @@ no_needs_arrive(void **state)
 
     (void)state;
     needs_put(&needs, &message);
-    assert_true(needs_get(&needs, &message));
+    assert_true(needs_get(&needs, MAKER_PREPARE, &message));
     assert_int_equal(needs.count, 0);
     assert_no_cut_is_taken(exchange_take_needs, &given, &message);
 }
