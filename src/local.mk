@@ -17,6 +17,8 @@ noinst_LIBRARIES += \
 libbase_a_SOURCES = \
 	%D%/base/buffer.c \
 	%D%/base/buffer.h \
+	%D%/base/child.c \
+	%D%/base/child.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
 	%D%/base/fs.c \

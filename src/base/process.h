@@ -44,34 +44,6 @@ char *process_path_beside(const char *name);
 /* The user, and the group, that own nothing. */
 #define NOBODY 65534U
 
-/*
- * Another program that is run for its output, on documents passed as descriptors, within
- * bounds of time, memory and output, without a terminal or other descriptors.
- */
-struct child {
-    char *const *words;       /* the program, found in $PATH, and its arguments */
-    char *const *environment; /* NULL: the caller's own; nothing if another user's */
-    const int *documents;     /* descriptors that it gets under the same numbers; -1 ends
-                                 them. Its path for one is /proc/self/fd/N. */
-    size_t output;            /* bytes that it may print */
-    unsigned long memory;     /* bytes that it may have */
-    int seconds;              /* that it may take */
-    bool silent;              /* drop what it prints on standard error */
-    /* Root runs it as nobody (setpriv), without privileges and with $PATH and
-     * `environment` alone, because others wrote what it reads. */
-    bool unprivileged;
-};
-
-/* What child_run() returns besides an exit status. */
-#define CHILD_KILLED (-1)  /* it took too long, printed too much, or died of a signal */
-#define CHILD_MISSING (-2) /* it, or what changes the user, could not be started */
-
-/*
- * Runs the child, and appends what it prints on standard output and standard error to
- * `output`; standard input is empty. Return: the exit status, or one of the above.
- */
-int child_run(const struct child *child, struct buffer *output);
-
 /* Return: a memfd with that content, which everybody who has it can read and nobody can
  * change, owned by the caller, or -errno. */
-int child_document(const char *name, const struct buffer *content);
+int process_document(const char *name, const struct buffer *content);

@@ -210,7 +210,8 @@ text_is_user_name(const char *text)
     /* Samba's machine accounts end with a dollar sign. */
     if (length > LIMIT_USER_NAME || *text == '-' || *text == '$')
         return false;
-    if (strspn(text, LETTERS DECIMAL_DIGITS "_.-") + (length > 0 && text[length - 1] == '$') !=
+    if (strspn(text, LETTERS DECIMAL_DIGITS "_.-") +
+            (length > 0 && text[length - 1] == '$') !=
         length)
         return false;
     return strspn(text, DECIMAL_DIGITS) != length && strspn(text, ".") != length &&

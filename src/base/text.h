@@ -59,7 +59,7 @@ bool text_is_hex(const char *text, size_t length);
 /* A user name that useradd(8) accepts; not "default", which cloud-init takes for the
  * image's default user. */
 bool text_is_user_name(const char *text);
-#define USER_NAME_RULE                                                            \
+#define USER_NAME_RULE                                                                   \
     "at most " DECIMAL(                                                                  \
         LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
                          "and not 'default'"

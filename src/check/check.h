@@ -16,9 +16,9 @@
 #include "base/buffer.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "host/configuration.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
-#include "host/configuration.h"
 #include "wire/wire.h"
 
 #define WARNINGS(X)                                                                      \

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/child.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -48,7 +49,7 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
 {
     static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
     cleanup_free char *description = part_describe(part);
-    cleanup_close int document = child_document("cloud-config", &part->data);
+    cleanup_close int document = process_document("cloud-config", &part->data);
     cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
     char *words[] = {(char *)"cloud-init",
                      (char *)"schema",
@@ -139,7 +140,7 @@ check_by_file(const struct check *check, const struct part *part, int schema)
     /* Text that is not YAML has been reported already. */
     if (!text)
         return true;
-    document = schema < 0 ? schema : child_document("cloud-config", &content);
+    document = schema < 0 ? schema : process_document("cloud-config", &content);
     path = xasprintf("/proc/self/fd/%d", document);
     status =
         run((char *[]){(char *)"python3", (char *)"-I", (char *)"-W", (char *)"ignore",
@@ -167,7 +168,7 @@ void
 check_schema(const struct check *check, const struct buffer *file)
 {
     const bool network = !check->request->datasource->has_network_data;
-    cleanup_close int schema = file ? child_document("schema", file) : -1;
+    cleanup_close int schema = file ? process_document("schema", file) : -1;
 
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];

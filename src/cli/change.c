@@ -141,8 +141,8 @@ define(struct definition *definition, struct failure **failure)
 static int
 read_definition(virDomainPtr domain, struct buffer *xml, struct failure **failure)
 {
-    cleanup_free char *text = virDomainGetXMLDesc(
-        domain, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+    cleanup_free char *text =
+        virDomainGetXMLDesc(domain, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
 
     if (!text)
         return libvirt_fail(failure, "could not read domain '%s'",
@@ -208,8 +208,8 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         read_definition(domain, &now, failure) < 0)
         return -1;
     if (!buffer_is_same(&before, &now))
-        return fail_changed(
-            &known, "while this command was running; nothing was written", failure);
+        return fail_changed(&known, "while this command was running; nothing was written",
+                            failure);
     defined = virDomainDefineXMLFlags(connection, wired->xml.data, 0);
     if (!defined)
         return libvirt_fail(failure, "libvirt rejected the definition of '%s'",
@@ -219,8 +219,8 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         wire_text(context, connection, &now, &again, failure) < 0)
         return -1;
     if (again.change_count > 0)
-        return fail_changed(
-            &known, "at the same time, and what was written is gone", failure);
+        return fail_changed(&known, "at the same time, and what was written is gone",
+                            failure);
     return 1;
 }
 

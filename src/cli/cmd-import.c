@@ -14,8 +14,8 @@
 #include "cli/libvirt.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "import/import.h"
 #include "host/secret.h"
+#include "import/import.h"
 #include "store/secret-write.h"
 #include "wire/wire.h"
 

@@ -9,8 +9,8 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "domain/request.h"
-#include "seed/ssh-host-keys.h"
 #include "host/host-key.h"
+#include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 
 struct options {

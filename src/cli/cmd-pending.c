@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -80,8 +81,8 @@ make_diff(const struct compared_document *document, bool show_secrets)
     if (!is_shown || !has_changed)
         return diff;
     if (is_text(before) && is_text(next)) {
-        cleanup_close int before_file = child_document("old", &before->data);
-        cleanup_close int next_file = child_document("new", &next->data);
+        cleanup_close int before_file = process_document("old", &before->data);
+        cleanup_close int next_file = process_document("new", &next->data);
         cleanup_free char *before_path = xasprintf("/proc/self/fd/%d", before_file);
         cleanup_free char *next_path = xasprintf("/proc/self/fd/%d", next_file);
         cleanup_free char *before_label = xasprintf("--label=last boot/%s", before->path);

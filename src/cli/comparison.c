@@ -20,11 +20,11 @@
 #include "base/text.h"
 #include "cli/change.h"
 #include "cli/comparison.h"
-#include "host/documents.h"
 #include "domain/request.h"
+#include "host/documents.h"
+#include "host/report-file.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
-#include "host/report-file.h"
 #include "store/seed-file.h"
 
 /* --- reading ------------------------------------------------------------------------ */

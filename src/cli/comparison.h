@@ -8,11 +8,11 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/documents.h"
+#include "host/storage.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/consumption.h"
 #include "store/record.h"
-#include "host/storage.h"
 #include "wire/wire.h"
 
 enum document_state {

@@ -16,8 +16,8 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/xml.h"
-#include "import/import.h"
 #include "host/configuration.h"
+#include "import/import.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 

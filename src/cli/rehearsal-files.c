@@ -13,6 +13,7 @@
 #include <uuid/uuid.h>
 
 #include "base/buffer.h"
+#include "base/child.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/limits.h"

@@ -23,11 +23,11 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "host/record-file.h"
+#include "host/rundir.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/record.h"
-#include "host/rundir.h"
 #include "store/seed-file.h"
 
 int

@@ -22,8 +22,8 @@
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "seed/yaml.h"
 #include "host/secret.h"
+#include "seed/yaml.h"
 #include "store/password.h"
 
 #define HEADER "#cloud-config\n# written by virt-seed set\n"

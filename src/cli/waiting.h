@@ -16,8 +16,8 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "store/guest-report.h"
 #include "host/report-file.h"
+#include "store/guest-report.h"
 
 struct waiting_options {
     /* In seconds, as the user wrote it; NULL for as long as it takes. */

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "host/datasource.h"
-#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/initialization.h"
 #include "domain/network.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
+#include "host/datasource.h"
+#include "host/documents.h"
 
 enum instance_id_policy {
     INSTANCE_ID_DOMAIN,  /* the domain's UUID: the same at every start, new for a clone */

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "host/need.h"
 #include "host/configuration.h"
+#include "host/need.h"
 #include "host/secret.h"
 
 /* Everything is borrowed. */

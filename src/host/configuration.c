@@ -10,8 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/inet.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "host/configuration.h"
@@ -89,8 +89,7 @@ static const struct setting settings[] = {
      "an absolute path without '..', neither above nor below the secrets directory",
      .take = take_file_directory},
     {"vendor-data", "a file", .member = offsetof(struct config, vendor_data)},
-    {"default-user", USER_NAME_RULE,
-     .member = offsetof(struct config, default_user),
+    {"default-user", USER_NAME_RULE, .member = offsetof(struct config, default_user),
      .is_valid = text_is_user_name},
     {"default-datasource", "a datasource of virt-seed-xml(5)",
      .member = offsetof(struct config, default_datasource), .is_valid = is_datasource},

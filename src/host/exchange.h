@@ -43,8 +43,8 @@ struct hello {
     struct buffer record; /* the domain's, its text; empty if there is none */
 
     /* MAKER_PREPARE */
-    const char *uuid; /* of the domain; its XML must have it */
-    bool resumes;     /* a guest, instead of booting one */
+    const char *uuid;               /* of the domain; its XML must have it */
+    bool resumes;                   /* a guest, instead of booting one */
     struct failure *record_failure; /* why the record cannot be read, or NULL */
 
     /* MAKER_PREPARE and MAKER_WIRE */

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/failure.h"
-#include "host/documents.h"
 #include "domain/domain.h"
+#include "host/documents.h"
 
 /*
  * Writes the image at the start of the file, which must be empty. Equal seeds give equal

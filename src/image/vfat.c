@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -116,7 +117,7 @@ copy_image(int fd, struct failure **failure)
     if (error == -EFBIG)
         return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     if (error == 0)
-        error = child_document("seed", &content);
+        error = process_document("seed", &content);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not copy the image");

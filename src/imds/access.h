@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "imds/peer.h"
 #include "host/imds-tree.h"
+#include "imds/peer.h"
 #include "store/imds-read.h"
 
 /* --- requests --------------------------------------------------------------------- */

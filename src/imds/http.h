@@ -15,11 +15,11 @@
 #include <microhttpd.h>
 
 #include "base/failure.h"
+#include "host/imds-tree.h"
 #include "host/libvirt-host.h"
 #include "imds/access.h"
 #include "imds/connections.h"
 #include "imds/peer.h"
-#include "host/imds-tree.h"
 #include "store/imds-read.h"
 
 struct http_options {

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "imds/socket.h"
 #include "host/imds-tree.h"
 #include "host/libvirt-host.h"
+#include "imds/socket.h"
 
 /* Sockets to ask the kernel who owns a socket of this host (sock_diag(7)), and which MAC
  * receives the answers (rtnetlink(7)). Neither needs a privilege. */

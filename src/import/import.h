@@ -11,9 +11,9 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
-#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/element.h"
+#include "host/documents.h"
 #include "host/secret.h"
 #include "store/secret-write.h"
 

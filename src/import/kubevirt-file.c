@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "host/secret.h"
 #include "import/kubevirt.h"
 #include "seed/yaml.h"
-#include "host/secret.h"
 #include "store/secret-write.h"
 
 /* --- values ------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "base/failure.h"
 
 struct lifecycle {
-    int root; /* borrowed */
+    int root;              /* borrowed */
     const char *argument;  /* the domain's name, from libvirt, whatever the XML says */
     const char *name;      /* the same, from the XML, except at restore and migrate */
     const char *uuid;      /* of the domain; NULL at restore and migrate */

@@ -261,8 +261,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         .rundir = rundir,
         .resumes = rundir >= 0 && rundir_take_resume(rundir, lifecycle->argument, uuid),
     };
-    struct hello hello = {
-        .role = MAKER_PREPARE, .uuid = uuid, .resumes = start.resumes};
+    struct hello hello = {.role = MAKER_PREPARE, .uuid = uuid, .resumes = start.resumes};
     const int result = prepare(&start, &hello, &no_rundir, failure);
 
     failure_free(start.forbidden);

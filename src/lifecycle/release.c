@@ -17,12 +17,12 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "host/abandoned.h"
-#include "host/record-file.h"
 #include "host/maker.h"
-#include "lifecycle/lifecycle.h"
+#include "host/record-file.h"
 #include "host/report-file.h"
 #include "host/rundir.h"
 #include "host/storage.h"
+#include "lifecycle/lifecycle.h"
 
 /* --- the seed ----------------------------------------------------------------------- */
 

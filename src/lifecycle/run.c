@@ -127,16 +127,14 @@ has_files(const char *root_path, const char *uuid)
         const char *directory;
         const char *suffix;
     } files[] = {
-        {VIRT_SEED_RUNDIR, SEED_SUFFIX},
-        {VIRT_SEED_RUNDIR, SHIM_ORDER_SUFFIX},
-        {VIRT_SEED_RUNDIR "/imds", ""},
-        {VIRT_SEED_REPORTDIR, REPORT_SUFFIX},
+        {VIRT_SEED_RUNDIR, SEED_SUFFIX},          {VIRT_SEED_RUNDIR, SHIM_ORDER_SUFFIX},
+        {VIRT_SEED_RUNDIR "/imds", ""},           {VIRT_SEED_REPORTDIR, REPORT_SUFFIX},
         {VIRT_SEED_STATEDIR, NEXT_RECORD_SUFFIX},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-        cleanup_free char *path = xasprintf("%s%s/%s%s", root_path, files[i].directory,
-                                            uuid, files[i].suffix);
+        cleanup_free char *path =
+            xasprintf("%s%s/%s%s", root_path, files[i].directory, uuid, files[i].suffix);
 
         if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return true;

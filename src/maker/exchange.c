@@ -167,7 +167,6 @@ result_put(const struct maker_result *result, const struct failure *failure,
     message_put_number(message, result->event);
 }
 
-
 void
 wired_put(const struct wired *wired, const struct failure *failure,
           struct buffer *message)

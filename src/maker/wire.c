@@ -102,8 +102,7 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
                       const struct host *host, struct wiring *wiring,
                       struct buffer *wired, struct failure **failure)
 {
-    cleanup_xml xmlDoc *doc =
-        xml_parse(xml->data, xml->size, "its definition", failure);
+    cleanup_xml xmlDoc *doc = xml_parse(xml->data, xml->size, "its definition", failure);
     cleanup_domain struct domain domain = {0};
     cleanup_needs struct needs needs = {0};
     cleanup_free char *text = NULL;

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "base/failure.h"
-#include "host/documents.h"
 #include "domain/request.h"
+#include "host/documents.h"
 
 /* What cloud-init expects in a document. */
 enum layout_role {

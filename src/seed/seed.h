@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/failure.h"
-#include "host/documents.h"
 #include "domain/request.h"
+#include "host/documents.h"
 
 /*
  * Makes the seed of a request, whose parts must have been read; their content is

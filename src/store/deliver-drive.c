@@ -25,8 +25,8 @@
 #include "base/names.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "store/delivery.h"
 #include "host/rundir.h"
+#include "store/delivery.h"
 #include "store/seed-file.h"
 #include "wire/wire.h"
 

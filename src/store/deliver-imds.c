@@ -18,10 +18,10 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "store/delivery.h"
 #include "host/imds-health.h"
 #include "host/imds-tree.h"
 #include "host/own-directory.h"
+#include "store/delivery.h"
 #include "store/imds-read.h"
 #include "wire/url.h"
 

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "store/delivery.h"
 #include "host/storage.h"
+#include "store/delivery.h"
 #include "store/seed-file.h"
 
 static bool

@@ -18,10 +18,10 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
-#include "host/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "host/configuration.h"
+#include "host/documents.h"
 #include "host/publication.h"
 #include "host/storage.h"
 #include "wire/wire.h"

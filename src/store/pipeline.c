@@ -8,9 +8,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "seed/ssh-host-keys.h"
 #include "host/answer.h"
 #include "host/domain-secret.h"
+#include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 #include "store/record.h"
 

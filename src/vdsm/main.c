@@ -33,8 +33,8 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "host/configuration.h"
+#include "image/image.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, do not run further

@@ -18,9 +18,9 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "host/datasource.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
+#include "host/datasource.h"
 #include "wire/parts.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"

@@ -7,9 +7,9 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "host/rundir.h"
 #include "imds-host.h"
 #include "seed/seed.h"
-#include "host/rundir.h"
 #include "unit.h"
 
 struct imds_host

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/delivery.h"
 #include "host/rundir.h"
+#include "store/delivery.h"
 #include "store/seed-file.h"
 #include "unit.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "host/datasource.h"
 #include "exchange-readers.h"
+#include "host/datasource.h"
 #include "maker/exchange.h"
 #include "unit.h"
 

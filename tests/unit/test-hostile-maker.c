@@ -10,8 +10,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "host/datasource.h"
 #include "exchange-readers.h"
+#include "host/datasource.h"
 #include "maker/exchange.h"
 #include "unit.h"
 

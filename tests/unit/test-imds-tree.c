@@ -10,8 +10,8 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "imds-host.h"
 #include "host/imds-tree.h"
+#include "imds-host.h"
 #include "store/imds-read.h"
 #include "unit.h"
 

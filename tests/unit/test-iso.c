@@ -12,8 +12,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "host/libvirt-host.h"
-#include "image/image.h"
 #include "host/storage.h"
+#include "image/image.h"
 #include "store/seed-file.h"
 #include "unit.h"
 

@@ -10,8 +10,8 @@
 #include "base/names.h"
 #include "domain/part.h"
 #include "host/imds-tree.h"
-#include "store/leftovers.h"
 #include "host/rundir.h"
+#include "store/leftovers.h"
 #include "unit.h"
 
 /* Relative to the test's directory. */

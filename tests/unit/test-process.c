@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -59,7 +60,7 @@ hands_documents_over_by_their_numbers(void **state)
 
     (void)state;
     buffer_append_string(&content, "content");
-    documents[0] = child_document("document", &content);
+    documents[0] = process_document("document", &content);
     assert_true(documents[0] >= 0);
     line = xasprintf("cat /proc/self/fd/%d; printenv", documents[0]);
     words[2] = line;

@@ -10,8 +10,8 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "store/delivery.h"
 #include "host/imds-health.h"
+#include "store/delivery.h"
 
 #define SUBJECT "metadata-server"
 #define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"
