@@ -207,7 +207,7 @@
 #define LIMIT_REPORT_DATASOURCE 256
 #define LIMIT_REPORT_MESSAGES 100
 #define LIMIT_REPORT_FILE (16 * MIB)
-/* What is read of one: the last of its parts may go beyond that. */
+/* fs_read_all() reads a little more. */
 #define LIMIT_REPORT_READ (LIMIT_REPORT_FILE + MIB)
 #define LIMIT_REPORT_COPIES 100
 /*

@@ -21,6 +21,7 @@
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
 #include "host/report-file.h"
+#include "store/report-reader.h"
 
 /* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB

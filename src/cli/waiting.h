@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "host/report-file.h"
 #include "store/guest-report.h"
+#include "store/report-reader.h"
 
 struct waiting_options {
     /* In seconds, as the user wrote it; NULL for as long as it takes. */

@@ -15,8 +15,6 @@
 #include "host/own-directory.h"
 #include "host/report-file.h"
 
-/* What is read at a time. */
-#define CHUNK (64 * KIB)
 /* Readers open a report by its name, and cannot list the others. */
 #define REPORTDIR_MODE 0711
 #define REPORT_MODE 0640
@@ -131,113 +129,36 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-void
-report_reader_init(struct report_reader *reader, int root, const char *uuid)
-{
-    *reader = (struct report_reader){
-        .root = root,
-        .name = file_name(uuid),
-        .file = -1,
-    };
-}
-
-void
-report_reader_clear(struct report_reader *reader)
-{
-    close_pointer(&reader->file);
-    free(steal(reader->name));
-    reader->file = -1;
-}
-
-/* Return: the file that has the name now; -ENOENT if there is none, or it is the current
- * one; -EINVAL if it is not a regular file; or another -errno. */
-static int
-open_next(const struct report_reader *reader)
-{
-    cleanup_close int directory =
-        fs_open_directory_in_root(reader->root, VIRT_SEED_REPORTDIR);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_beneath(directory, reader->name, O_NOFOLLOW);
-    struct stat known, status;
-    off_t surplus;
-
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &status) < 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode))
-        return -EINVAL;
-    surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
-    if (reader->file < 0) {
-        if (surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
-            return -errno;
-        return steal_fd(fd);
-    }
-    if (fstat(reader->file, &known) < 0)
-        return -errno;
-    if (known.st_dev == status.st_dev && known.st_ino == status.st_ino)
-        return -ENOENT;
-    return steal_fd(fd);
-}
-
-/* Return: as read(2), or -errno; 0 without a file. */
-static ssize_t
-read_file(const struct report_reader *reader, char *data, size_t size)
-{
-    ssize_t count;
-
-    if (reader->file < 0)
-        return 0;
-    do
-        count = read(reader->file, data, size);
-    while (count < 0 && errno == EINTR);
-    return count < 0 ? -errno : count;
-}
-
-ssize_t
-report_reader_read(struct report_reader *reader, char *data, size_t size,
-                   struct failure **failure)
-{
-    ssize_t count = read_file(reader, data, size);
-
-    if (count == 0) {
-        cleanup_close int next = open_next(reader);
-
-        if (next == -ENOENT)
-            return 0;
-        /* In between, virtlogd may have written more and then renamed the file. */
-        count = next < 0 ? next : read_file(reader, data, size);
-        if (count == 0) {
-            close_pointer(&reader->file);
-            reader->file = steal_fd(next);
-            count = read_file(reader, data, size);
-        }
-    }
-    if (count >= 0)
-        return count;
-    return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, reader->name,
-                              (int)count, failure);
-}
-
 int
 report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                  struct failure **failure)
 {
-    cleanup_report_reader struct report_reader reader = {.file = -1};
-    struct stat status;
-    ssize_t count = 1;
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_free char *name = file_name(uuid);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_strictly_beneath(directory, name, 0);
+    struct stat status = {0};
+    off_t surplus;
+    int error = fd < 0 ? fd : 0;
 
-    report_reader_init(&reader, root, uuid);
-    /* Does not wait for more from the guest. */
-    while (count > 0 && text->size < LIMIT_REPORT_FILE) {
-        char *room = buffer_reserve(text, CHUNK);
-
-        count = report_reader_read(&reader, room, CHUNK, failure);
-        if (count < 0)
-            return -1;
-        text->size += (size_t)count;
-        text->data[text->size] = '\0';
-    }
-    *written = reader.file >= 0 && fstat(reader.file, &status) == 0 ? status.st_mtime : 0;
+    *written = 0;
+    if (error == -ENOENT)
+        return 0;
+    if (error == 0 && fstat(fd, &status) < 0)
+        error = -errno;
+    if (error == 0 && !S_ISREG(status.st_mode))
+        error = -EINVAL;
+    surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
+    if (error == 0 && surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
+        error = -errno;
+    if (error == 0)
+        error = fs_read_all(fd, LIMIT_REPORT_FILE, text);
+    /* The guest has written more meanwhile. */
+    if (error == -EFBIG)
+        error = 0;
+    if (error < 0)
+        return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, name, error,
+                                  failure);
+    *written = status.st_mtime;
     return 0;
 }

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
 #include <time.h>
 
 #include "base/failure.h"
@@ -39,31 +38,7 @@ bool report_file_has_content(int root, const char *uuid);
 /* Removes it, the copies that virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
 
-/* --- reading ---------------------------------------------------------------------- */
-
-/* Reads a report that may grow, be renamed or be removed during that: reads it to its
- * end, and then the next file of that name. */
-struct report_reader {
-    int root; /* borrowed from the caller of report_reader_init() */
-    char *name;
-    int file; /* the current one; -1 if there is none yet */
-};
-
-/* `root` must stay open while the reader is used. */
-void report_reader_init(struct report_reader *reader, int root, const char *uuid);
-
-/*
- * Reads the next bytes, starting at the last LIMIT_REPORT_FILE bytes of the report.
- * Return: how many; 0 if there are no more so far; -1 if they cannot be read.
- */
-ssize_t report_reader_read(struct report_reader *reader, char *data, size_t size,
-                           struct failure **failure);
-
-void report_reader_clear(struct report_reader *reader);
-
-#define cleanup_report_reader __attribute__((cleanup(report_reader_clear)))
-
-/* Appends the whole file. `written` gets the time of the guest's last write, by the host's
+/* Appends its last LIMIT_REPORT_FILE bytes. `written` gets the time of the guest's last write, by the host's
  * clock, 0 if there is no file, which is no failure. */
 int report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                      struct failure **failure);
