@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -71,15 +70,28 @@ drop_capabilities(void)
     return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }
 
-/* Becomes a user without rights. A user namespace may have no other user than root. */
+/* 32-bit architectures also have calls for users of 16 bits. */
+#ifdef SYS_setresuid32
+#define SET_USER SYS_setresuid32
+#define SET_GROUP SYS_setresgid32
+#define SET_GROUPS SYS_setgroups32
+#else
+#define SET_USER SYS_setresuid
+#define SET_GROUP SYS_setresgid
+#define SET_GROUPS SYS_setgroups
+#endif
+
+/* Becomes a user without rights. A user namespace may have no other user than root. libc's
+ * functions would change all threads, which are those of the parent. */
 static int
 become(const struct user *user)
 {
     if (geteuid() != 0 || !ENABLE_SANDBOX)
         return 0;
-    if (setresgid(user->gid, user->gid, user->gid) < 0)
+    if (syscall(SET_GROUP, user->gid, user->gid, user->gid) < 0)
         return errno == EINVAL ? drop_capabilities() : -errno;
-    if (setgroups(0, NULL) < 0 || setresuid(user->uid, user->uid, user->uid) < 0)
+    if (syscall(SET_GROUPS, 0, NULL) < 0 ||
+        syscall(SET_USER, user->uid, user->uid, user->uid) < 0)
         return -errno;
     return 0;
 }
