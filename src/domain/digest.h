@@ -7,3 +7,6 @@
 /* Return: the digest in lower case, as sha256sum(1) prints it, of DIGEST_LENGTH digits
  * (host/documents.h), owned by the caller (free). */
 char *digest_make(const struct buffer *content);
+
+/* The same of a whole file. Return: NULL if it cannot be read. */
+char *digest_make_of_file(int fd);

@@ -76,6 +76,7 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
 
     read_xml(&xml);
     doc = xml_parse(xml.data, xml.size, "standard input", failure);
+    buffer_clear(&xml);
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
     if (strcmp(domain.uuid, hello->uuid) != 0)

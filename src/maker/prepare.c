@@ -10,11 +10,8 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/digest.h"
@@ -273,8 +270,6 @@ make_digest(const struct making *making)
 {
     const struct config *config = making->start->config;
     const struct publication *publication = &making->verdict->publication;
-    const int fd = publication->output;
-    cleanup_buffer struct buffer image = {0};
     bool is_public = !config->vendor_data.value && !config->default_keys.value &&
                      !config->default_user.value;
 
@@ -282,9 +277,7 @@ make_digest(const struct making *making)
         is_public = is_public && making->request.parts.list[i]->origin == PART_INLINE;
     if (!is_public || !publication->has_image)
         return NULL;
-    if (lseek(fd, 0, SEEK_SET) < 0 || fs_read_all(fd, LIMIT_IMAGE, &image) < 0)
-        return NULL;
-    return digest_make(&image);
+    return digest_make_of_file(publication->output);
 }
 
 static int

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <iconv.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -305,6 +306,10 @@ prepare_libraries(void)
 
     /* A thread would get an arena of its own: 128 MiB of address space. */
     mallopt(M_ARENA_MAX, 1);
+    /* Large blocks go back to the kernel at once, and others not before the end. */
+    mallopt(M_MMAP_THRESHOLD, 128 * KIB);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, MIB);
     joliet = iconv_open("UTF-16BE", "UTF-8");
     /* As its manual says. NOLINTNEXTLINE(performance-no-int-to-ptr) */
     if (joliet == (iconv_t)-1)
