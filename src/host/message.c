@@ -174,7 +174,9 @@ message_get_bytes(struct message *message, size_t limit, struct buffer *bytes)
         fail(message);
         return;
     }
-    buffer_append(bytes, message->at, length);
+    /* No bytes leave an empty buffer as it is. */
+    if (length > 0)
+        buffer_append(bytes, message->at, length);
     message->at += length;
     message->left -= length;
 }

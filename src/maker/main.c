@@ -53,7 +53,8 @@ give_record(void *data, struct buffer *text, struct failure **failure)
     if (reason)
         return failure_set(failure, reason->code, "%s\n%s", reason->message,
                            reason->hint ? reason->hint : "");
-    buffer_append(text, hello->record.data, hello->record.size);
+    if (hello->record.size > 0)
+        buffer_append(text, hello->record.data, hello->record.size);
     return 0;
 }
 

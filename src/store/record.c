@@ -241,7 +241,7 @@ record_parse(struct record *record, const struct buffer *text, struct failure **
     cleanup_json json_t *json = NULL;
 
     *record = (struct record){0};
-    if (text->size == 0)
+    if (!text->data)
         return 0;
     json = json_loadb(text->data, text->size, 0, NULL);
     if (json_is_object(json)) {
