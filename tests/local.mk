@@ -121,6 +121,11 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_domain_text_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
+%C%_unit_test_hostile_maker_SOURCES = \
+	%D%/hostile/maker-rows.c \
+	%D%/hostile/maker-rows.h \
+	%D%/unit/test-hostile-maker.c \
+	$(NULL)
 %C%_unit_test_hostile_maker_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostile_maker_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
