@@ -225,6 +225,7 @@ functional_tests = \
 	%D%/functional/hostile-delivery.bats \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
+	%D%/functional/hostile-maker.bats \
 	%D%/functional/host-keys.bats \
 	%D%/functional/image.bats \
 	%D%/functional/imds.bats \
@@ -295,6 +296,15 @@ check_PROGRAMS += %D%/functional/sandbox-plant %D%/functional/sandbox-seed
 %C%_functional_sandbox_plant_LDADD = libmaker.a libbase.a $(LIBXML2_LIBS) $(JANSSON_LIBS)
 %C%_functional_sandbox_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 %C%_functional_sandbox_seed_LDADD = libmaker.a $(SEED_ARCHIVES) $(SEED_LIBS)
+
+# A maker that was taken over.
+check_PROGRAMS += %D%/functional/hostile-maker
+%C%_functional_hostile_maker_SOURCES = \
+	%D%/functional/hostile-maker.c \
+	%D%/hostile/maker-rows.c \
+	%D%/hostile/maker-rows.h \
+	$(NULL)
+%C%_functional_hostile_maker_LDADD = libhost.a libbase.a
 
 # What fills the metadata server's tree in place of the hook.
 check_PROGRAMS += %D%/imds/publish

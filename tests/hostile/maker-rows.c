@@ -15,7 +15,7 @@
 #define PUBLIC_KEY "ssh-ed25519 AAAAC3Nz web1\n"
 #define SERVER "169.254.169.254:80"
 
-/* --- fields -------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------- */
 
 static void
 put_list(enum field_kind kind, size_t count, struct buffer *message)
@@ -82,7 +82,7 @@ field_put(const struct field *field, struct buffer *message)
     }
 }
 
-/* --- needs --------------------------------------------------------------------------- */
+/* --- needs -------------------------------------------------------------------------- */
 
 static const struct maker_row needs_up_to_the_limits[] = {
     {"as many needs as allowed", .fields = {NEEDS(LIMIT_PARTS + LIMIT_DEVICES)}},
@@ -165,7 +165,7 @@ static const struct maker_row needs_that_do_not_fit_their_kind[] = {
                 NO_KEYS}},
 };
 
-/* --- verdicts ------------------------------------------------------------------------ */
+/* --- verdicts ----------------------------------------------------------------------- */
 
 #define WITH_MAC(mac) SEED, SERVED, N(1), mac, N(IMDS_LINK_NEIGHBOUR), DOCUMENTS(0), REST
 #define WITH_DOCUMENT(path) SEED, SERVED, MACS(0), N(1), path, T("content"), REST
@@ -387,7 +387,7 @@ static const struct maker_row servers_digests_and_records_of_another_form[] = {
     {"a missing record", .fields = {WITH_RECORD(NO_TEXT)}},
 };
 
-/* --- results ------------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------ */
 
 static const struct maker_row the_largest_result[] = {
     {"the largest record",
@@ -415,7 +415,7 @@ static const struct maker_row results_that_break_a_rule[] = {
     {"a NUL in a hint", .fields = {N(1), N(FAILURE_FILE), N(0), T("a"), T("a\0b")}},
 };
 
-/* --- definitions that are wired ------------------------------------------------------ */
+/* --- definitions that are wired ----------------------------------------------------- */
 
 static const struct maker_row wiring_needs[] = {
     {"nothing", .fields = {N(0)}},
@@ -467,7 +467,7 @@ static const struct maker_row wired_that_breaks_a_rule[] = {
     {"2 in place of a failure", .fields = {N(2), NOTES(0), T("<domain/>")}},
 };
 
-/* --- all of them --------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------- */
 
 #define TAKEN(reader, rows)                                                              \
     {                                                                                    \

@@ -64,7 +64,7 @@ struct maker_rows {
 extern const struct maker_rows maker_rows[];
 extern const size_t maker_rows_count;
 
-/* --- fields ----------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define N(value) {FIELD_NUMBER, (value), NULL}
