@@ -121,6 +121,11 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_domain_text_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
+%C%_unit_test_hostile_maker_SOURCES = \
+	%D%/hostile/maker-rows.c \
+	%D%/hostile/maker-rows.h \
+	%D%/unit/test-hostile-maker.c \
+	$(NULL)
 %C%_unit_test_hostile_maker_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostile_maker_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
@@ -220,6 +225,7 @@ functional_tests = \
 	%D%/functional/hostile-delivery.bats \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
+	%D%/functional/hostile-maker.bats \
 	%D%/functional/host-keys.bats \
 	%D%/functional/image.bats \
 	%D%/functional/imds.bats \
@@ -290,6 +296,15 @@ check_PROGRAMS += %D%/functional/sandbox-plant %D%/functional/sandbox-seed
 %C%_functional_sandbox_plant_LDADD = libmaker.a libbase.a $(LIBXML2_LIBS) $(JANSSON_LIBS)
 %C%_functional_sandbox_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 %C%_functional_sandbox_seed_LDADD = libmaker.a $(SEED_ARCHIVES) $(SEED_LIBS)
+
+# A maker that was taken over.
+check_PROGRAMS += %D%/functional/hostile-maker
+%C%_functional_hostile_maker_SOURCES = \
+	%D%/functional/hostile-maker.c \
+	%D%/hostile/maker-rows.c \
+	%D%/hostile/maker-rows.h \
+	$(NULL)
+%C%_functional_hostile_maker_LDADD = libhost.a libbase.a
 
 # What fills the metadata server's tree in place of the hook.
 check_PROGRAMS += %D%/imds/publish

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "host/maker.h"
+#include "host/storage.h"
 #include "host/user.h"
 
 #define PROGRAM "virt-seed-maker"
@@ -323,6 +324,9 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
 
     if (receive(maker, hello, host, &needs, MESSAGE_VERDICT, &message, failure) < 0)
         return -1;
+    /* It has ended, but what it may have started could still have its output. */
+    if (image_seal(verdict->publication.output) < 0)
+        return fail_maker(maker, "still holds what it has made", failure);
     if (!verdict_get(verdict, was_told_to_make_key(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);
     return 0;

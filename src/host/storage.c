@@ -21,12 +21,20 @@
 int
 image_open(struct failure **failure)
 {
-    int fd = memfd_create("seed", MFD_CLOEXEC);
+    int fd = memfd_create("seed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd >= 0)
         return fd;
     return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                              "could not make the image\n" IMAGE_IN_MEMORY);
+}
+
+int
+image_seal(int image)
+{
+    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+
+    return fcntl(image, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
 
 int

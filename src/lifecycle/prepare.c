@@ -161,16 +161,21 @@ record_earlier_result(const struct start *start)
                               failure);
 }
 
-/* Refuses with the verdict's failure; wires the domain's definition if that helps. */
+/* Refuses with the verdict's failure, which may have no hint; wires the domain's definition
+ * if that helps. */
 static int
 refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
+    cleanup_free char *name = xshellquote(start->lifecycle->name);
+
     *failure = steal(verdict->refusal);
     if (verdict->hint_if_wired && autowire_begin(start->lifecycle)) {
         free((*failure)->hint);
         (*failure)->hint = steal(verdict->hint_if_wired);
     }
-    return -1;
+    if ((*failure)->hint && !*(*failure)->hint)
+        free(steal((*failure)->hint));
+    return failure_hint(failure, "look at what it asks for: virt-seed check %s", name);
 }
 
 /* What has to be known before the maker is told anything. */

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "exchange-readers.h"
-#include "maker/exchange.h"
+#include "host/exchange.h"
 #include "unit.h"
 
 int
@@ -30,6 +30,16 @@ exchange_take_needs(const struct exchange_given *given, const struct buffer *mes
 }
 
 bool
+exchange_take_wiring_needs(const struct exchange_given *given,
+                           const struct buffer *message)
+{
+    cleanup_needs struct needs needs = {0};
+
+    (void)given;
+    return needs_get(&needs, MAKER_WIRE, message);
+}
+
+bool
 exchange_take_verdict(const struct exchange_given *given, const struct buffer *message)
 {
     cleanup_close int image = exchange_make_image(given->image_size);
@@ -45,6 +55,18 @@ exchange_take_result(const struct exchange_given *given, const struct buffer *me
     cleanup_maker_result struct maker_result result = {0};
     cleanup_failure struct failure *failure = NULL;
     const bool taken = result_get(&result, &failure, message);
+
+    (void)given;
+    assert_true(taken || !failure);
+    return taken;
+}
+
+bool
+exchange_take_wired(const struct exchange_given *given, const struct buffer *message)
+{
+    cleanup_wired struct wired wired = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const bool taken = wired_get(&wired, &failure, message);
 
     (void)given;
     assert_true(taken || !failure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The keeper's readers of what the maker says, for the tests of maker/exchange.h. */
+/* The keeper's readers of what the maker says, for the tests of host/exchange.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,8 +22,11 @@ typedef bool exchange_taker(const struct exchange_given *given,
                             const struct buffer *message);
 
 exchange_taker exchange_take_needs;
+/* From a maker that wires a definition. */
+exchange_taker exchange_take_wiring_needs;
 exchange_taker exchange_take_verdict;
 exchange_taker exchange_take_result;
+exchange_taker exchange_take_wired;
 
 /* Takes the first `size` bytes of the message. They are copied, so that a sanitizer sees
  * their end. */

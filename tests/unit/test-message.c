@@ -63,7 +63,8 @@ refuses_bytes_that_are_no_message(void **state)
         {{MESSAGE_NEEDS, 0}, 7, -EBADMSG},
         {{MESSAGE_NEEDS, 0}, 1, -EBADMSG},
         {{0, 0}, 8, -EBADMSG},
-        {{MESSAGE_RESULT + 1, 0}, 8, -EBADMSG},
+        {{MESSAGE_WIRED, 0}, 8, MESSAGE_WIRED},
+        {{MESSAGE_WIRED + 1, 0}, 8, -EBADMSG},
         {{UINT32_MAX, 0}, 8, -EBADMSG},
         /* There is less than it says. */
         {{MESSAGE_NEEDS, 1}, 8, -EBADMSG},
