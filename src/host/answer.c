@@ -16,7 +16,6 @@
 #include "host/domain-secret.h"
 #include "host/host-key.h"
 #include "host/record-file.h"
-#include "store/record.h"
 
 /* --- files ------------------------------------------------------------------------ */
 

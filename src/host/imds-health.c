@@ -31,7 +31,6 @@
 #include "base/memory.h"
 #include "host/imds-health.h"
 #include "host/user.h"
-#include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
 /* An answer begins with the version and the status. */
