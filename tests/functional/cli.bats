@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# cli.bats: the command line of virt-seed and virt-seed-lifecycle.
+# cli.bats: the command lines of virt-seed and virt-seed-maker.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -12,9 +12,9 @@ setup() {
     wired_xml >wired.xml
 }
 
-# options_of_source FILE: the long options in its getopt table.
+# options_of_source FILE: the long options that it compares its argument with.
 options_of_source() {
-    grep -o '{"[a-z-]*", [a-z]*_argument' "$top_srcdir/src/$1" | sed 's/{"\(.*\)", .*/--\1/' | sort
+    grep -o 'strcmp(option, "--[a-z-]*"' "$top_srcdir/src/$1" | grep -o -e '--[a-z-]*' | sort
 }
 
 # options_of_help COMMAND...: the long options that its --help describes.
@@ -53,7 +53,7 @@ options_of_help() {
             <({ options_of_help virt-seed "$command" && printf -- '--%s\n' connect root quiet version &&
                 virt-seed "$command" --help | grep '^Also takes ' | grep -oE -- '--(json|dry-run|verbose)'; } | sort)
     done
-    diff <(options_of_source lifecycle/main.c) <(options_of_help virt-seed-lifecycle)
+    diff <(options_of_source maker/main.c) <(options_of_help virt-seed-maker)
 }
 
 @test "wait --help lists the exit statuses that the manual lists" {
@@ -68,7 +68,7 @@ options_of_help() {
     run ! grep '.\{81\}' < <(
         virt-seed --help
         virt-seed help --all
-        virt-seed-lifecycle --help
+        virt-seed-maker --help
         for command in $(commands); do virt-seed "$command" --help; done
     )
 }
@@ -97,7 +97,7 @@ options_of_help() {
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
     address=$(sed -n 's/^#define BUG_REPORT_ADDRESS "\(.*\)"/\1/p' "$top_builddir/config.h")
     [[ ${lines[1]-} = "${address:+Report bugs and vulnerabilities to $address}" ]]
-    run -0 virt-seed-lifecycle --version
+    run -0 virt-seed-maker --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
 }
 
@@ -156,7 +156,7 @@ options_of_help() {
     assert_refused 2 "unknown option '--quie'" "did you mean '--quiet'?"
     run virt-seed wire --dry unwired.xml
     assert_refused 2 "did you mean '--dry-run'?"
-    run -2 virt-seed-lifecycle --roo="$root" web1 prepare begin -
+    run -2 virt-seed-maker --vers
     run -2 virt-seed-imds --lis=hunter2
     [[ $output != *hunter2* ]]
 }
@@ -223,7 +223,8 @@ options_of_help() {
     assert_refused 2 "unknown option '-x'"
     run virt-seed wire -xi web1.xml
     assert_refused 2 "unknown option '-x'"
-    run -2 virt-seed-lifecycle --no-such-option
+    run -2 --separate-stderr virt-seed-maker --no-such-option
+    [[ -z $output && $stderr = 'Usage: virt-seed-maker'* ]]
 }
 
 @test "exits 2 and shows the usage if an argument is missing or too many are given" {
@@ -241,7 +242,7 @@ options_of_help() {
         fi
     done
     run -2 virt-seed wire --output
-    run -2 virt-seed-lifecycle web1
+    run -2 virt-seed-maker web1
 }
 
 # --- input ------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ assert_said() {
     done
 }
 
-# lifecycle FILE OPERATION [SUBOPERATION]: what the hook runs for the domain in FILE, below $root.
+# lifecycle FILE OPERATION [SUBOPERATION]: the hook for the domain in FILE, below $root.
 # Nothing may ever be printed on standard output: at restore and migrate libvirt takes it for the
 # domain's XML.
 lifecycle() {
@@ -187,7 +187,7 @@ lifecycle() {
 # wait_for_alarm PROCESS: waits until the hook has a handler for SIGALRM
 # (SigCgt, bit 13). The bash that it was before has one as well.
 wait_for_alarm() {
-    wait_until 60 grep -qx 'Name:.virt-seed-lifec' "/proc/$1/status"
+    wait_until 60 grep -qx 'Name:.hook-in-root' "/proc/$1/status"
     wait_until 60 grep -q '^SigCgt:.*[2367abef]...$' "/proc/$1/status"
 }
 

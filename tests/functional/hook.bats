@@ -1,47 +1,68 @@
 #!/usr/bin/env bats
 # bats file_tags=native
-# hook.bats: virt-seed-hook, which libvirt runs for every domain of the host.
+# hook.bats: virt-seed-hook, which libvirt runs for every domain of the host: which domains concern it, and what
+# it needs. What it then does is in lifecycle.bats.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
 
-# A stand-in next to the hook records how it was called and what it read.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    mkdir bin
-    cp "$top_builddir/virt-seed-hook" bin/
-    cat >bin/virt-seed-lifecycle <<END
-#!/bin/sh
-printf '%s\n' "\$0" "\$@" >'$PWD/arguments'
-readlink /proc/self/fd/0 >'$PWD/input'
-cat >'$PWD/xml'
-echo 'virt-seed: error: a stand-in' >&2
-exit 3
-END
-    chmod +x bin/virt-seed-lifecycle
+    make_root
     domain_xml >ours.xml
+    wired_xml >wired.xml
     sed '/<metadata>/,/<\/metadata>/d' ours.xml >none.xml
     sed "s|/var/lib/libvirt/images/web1.qcow2|$rundir/$uuid.iso|" none.xml >disk.xml
 }
 
-# run_as_root STATUS COMMAND...: as `run`; an ordinary user is root in a user namespace.
-run_as_root() {
-    local wanted=$1 as_root=()
-
-    shift
-    if [[ $EUID -ne 0 ]]; then
-        as_root=(unshare --user --map-root-user)
-        "${as_root[@]}" true 2>/dev/null || skip 'user namespaces are not allowed here'
-    fi
-    run "-$wanted" "${as_root[@]}" "$@"
+# hook OPERATION FILE: for the domain in FILE, below $root.
+hook() {
+    hook-in-root --root="$root" web1 "$1" begin - <"$2"
 }
 
-# hook_does_nothing ARGUMENT...: exits 0, says nothing, and becomes nothing else.
+# concerns_it FILE [OPERATION]: for a domain that concerns it, it looks at the host, which is missing here.
+concerns_it() {
+    run -1 hook-in-root --root="$PWD/nowhere" web1 "${2-prepare}" begin - <"$1"
+    assert_refused 1 "could not open '$PWD/nowhere'"
+}
+
+# hook_does_nothing ARGUMENT...: exits 0, and says nothing.
 hook_does_nothing() {
-    run -0 bin/virt-seed-hook "$@"
-    [[ -z $output && ! -e arguments ]]
+    run -0 virt-seed-hook "$@"
+    [[ -z $output ]]
 }
+
+# in_host COMMAND...: runs it as root of a host whose "/" is $root, with the programs of this one in /usr, and
+# those that are tested in /build. An ordinary user is root in a user namespace.
+in_host() {
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    unshare --user --map-root-user --mount bash -c '
+        set -e
+        root=$1 build=$2
+        shift 2
+        mkdir -p "$root"/{usr,proc,dev,build}
+        for directory in /lib* /bin; do
+            if [[ -L $directory ]]; then
+                ln -sfn "$(readlink "$directory")" "$root$directory"
+            else
+                mkdir -p "$root$directory"
+                mount --rbind "$directory" "$root$directory"
+            fi
+        done
+        for directory in usr proc dev; do
+            mount --rbind "/$directory" "$root/$directory"
+        done
+        mount --bind "$build" "$root/build"
+        exec chroot "$root" "$@"' bash "$root" "$top_builddir" "$@"
+}
+
+needs_host() {
+    [[ $rundir$statedir$reportdir$confdir != */usr/* ]] || skip 'this build keeps files in /usr'
+    in_host true 2>/dev/null || skip 'user namespaces are not allowed here'
+}
+
+# --- what it consists of ------------------------------------------------------------------------
 
 # The libraries that a program links, without those of a sanitizer.
 libraries_of() {
@@ -55,23 +76,23 @@ libraries_of() {
     [[ $(libraries_of virt-seed-qemu) =~ ^(libc\.so\.6)?$ ]]
 }
 
-@test "virt-seed-lifecycle does not link libvirt" {
-    libraries_of virt-seed-lifecycle | grep -q '^libisofs'
-    run ! grep -i virt < <(libraries_of virt-seed-lifecycle)
+@test "the maker does not link libvirt" {
+    libraries_of virt-seed-maker | grep -q '^libisofs'
+    run ! grep -i virt < <(libraries_of virt-seed-maker)
 }
 
 # Each library is either loaded, so that its updates arrive, or in the list.
-@test "virt-seed-lifecycle --version lists the libraries that are in the programs" {
+@test "virt-seed-maker --version lists the libraries that are in the programs" {
     local module listed
 
-    run -0 virt-seed-lifecycle --version
+    run -0 virt-seed-maker --version
     for module in yaml jansson nettle hogweed uuid blkid; do
         listed=0
-        if grep -q "^virt-seed-lifecycle includes .*\b${module}[^ ]* [0-9]" <<<"$output"; then
+        if grep -q "^virt-seed-maker includes .*\b${module}[^ ]* [0-9]" <<<"$output"; then
             listed=1
         fi
         echo "$module: $listed"
-        if libraries_of virt-seed-lifecycle | grep -q "^lib$module"; then
+        if libraries_of virt-seed-maker | grep -q "^lib$module"; then
             [[ $listed = 0 ]]
         else
             [[ $listed = 1 ]]
@@ -84,162 +105,79 @@ libraries_of() {
     fi
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
+# --- which domains concern it -------------------------------------------------------------------
+
+@test "a domain that asks for a seed concerns the hook" {
+    local operation
+
     for operation in prepare start release restore migrate; do
-        rm -f arguments xml
-        run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <ours.xml
-        [[ $output = 'virt-seed: error: a stand-in' ]]
-        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\nweb1\n'"$operation"$'\nbegin\n-' ]]
-        cmp xml ours.xml
-        [[ $(<input) == /memfd:* ]]
+        concerns_it ours.xml "$operation"
     done
+    # The guest goes on.
+    run -0 hook-in-root --root="$PWD/nowhere" web1 started begin - <ours.xml
+    assert_said "could not open '$PWD/nowhere'"
 }
 
-@test "at started, the hook succeeds whatever the child that becomes virt-seed-lifecycle does" {
-    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
-    [[ -z $output ]]
-    [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\nweb1\nstarted\nbegin\n-' ]]
-    cmp xml ours.xml
-    [[ $(<input) == /memfd:* ]]
-    printf '#!/bin/sh\nkill -SEGV $$\n' >bin/virt-seed-lifecycle
-    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
-    rm bin/virt-seed-lifecycle
-    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
+@test "a domain with our seed concerns the hook" {
+    concerns_it disk.xml
 }
 
-@test "at started, the hook fails if virt-seed-lifecycle says that the guest must end" {
-    printf '#!/bin/sh\nexit 100\n' >bin/virt-seed-lifecycle
-    run_as_root 100 bin/virt-seed-hook web1 started begin - <ours.xml
-    # Whoever ignores this signal would not learn how the child ended.
-    run_as_root 100 env --ignore-signal=CHLD bin/virt-seed-hook web1 started begin - <ours.xml
-    assert_said 'virt-seed: error: the guest was ended' 'virt-seed: hint: ' 'journalctl'
-}
-
-@test "at started, the child keeps no descriptor open that libvirt waits for" {
-    # shellcheck disable=SC2016  # the words are the inner shell's
-    printf '#!/bin/sh\nreadlink /proc/self/fd/1 /proc/self/fd/2 >"%s"\nls /proc/self/fd >>"%s"\n' \
-        "$PWD/outputs" "$PWD/outputs" >bin/virt-seed-lifecycle
-    exec 8>&1
-    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
-    exec 8>&-
-    # ls itself opens one, for the directory.
-    [[ $(<outputs) = $'/dev/null\n0\n1\n2\n3' || $(<outputs) = *$'/dev/null\n0\n1\n2\n3' ]]
-}
-
-@test "at started, the hook succeeds without XML and when its time is up" {
-    run_as_root 0 bin/virt-seed-hook web1 started begin - \
-        < <(cat ours.xml; head -c 17000000 /dev/zero)
-    # Not `run … <&-`: its own pipe would become standard input, and the hook wait for its time to be up.
-    run_as_root 0 sh -c 'exec bin/virt-seed-hook web1 started begin - <&-'
-    [[ -z $output ]]
-    mkfifo pipe
-    exec 9<>pipe
-    # SIGALRM, as after 20 seconds.
-    # shellcheck disable=SC2016  # the words are the inner shell's
-    run_as_root 0 bash -c 'source "$0"
-        bin/virt-seed-hook web1 started begin - <&9 & hook=$!
-        wait_until 60 grep -q "^SigCgt:.*[2367abef]...$" "/proc/$hook/status"
-        kill -ALRM "$hook"
-        wait "$hook"' "$top_srcdir/tests/wait.bash"
-    exec 9>&-
-    [[ ! -e arguments ]]
-}
-
-@test "a domain whose name looks like an option gets its seed like any other" {
-    local name
-
-    for name in --help --version --root=elsewhere -rf --; do
-        rm -f arguments xml
-        run_as_root 3 bin/virt-seed-hook "$name" prepare begin - <ours.xml
-        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\n'"$name"$'\nprepare\nbegin\n-' ]]
-    done
-}
-
-@test "the hook becomes virt-seed-lifecycle for a domain with our seed" {
-    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <disk.xml
-    cmp xml disk.xml
-}
-
-@test "the hook becomes virt-seed-lifecycle for a domain with our report" {
+@test "a domain with our report concerns the hook" {
     local path operation
 
     for path in "$reportdir" "${reportdir%/*}//virt-seed" "$reportdir/." "${reportdir%/*}/./virt-seed/"; do
         sed "s|<devices>|&<channel type='file'><source path='$path/$other_uuid.report'/>\
             <target type='virtio' name='org.example.0'/></channel>|" none.xml >report.xml
         for operation in prepare release; do
-            rm -f xml
-            run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <report.xml
-            cmp xml report.xml
+            concerns_it report.xml "$operation"
         done
     done
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain that names one of our directories" {
+@test "a domain that names one of our directories concerns the hook" {
     local path
 
     for path in "$rundir" "$statedir" "$confdir/secrets" "${confdir#/}"; do
-        rm -f xml
         sed "s|<devices>|&<filesystem><source dir='$path'/></filesystem>|" none.xml >names.xml
-        run_as_root 3 bin/virt-seed-hook web1 prepare begin - <names.xml
-        cmp xml names.xml
+        concerns_it names.xml
     done
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain whose emulator is the shim" {
+@test "a domain whose emulator is the shim concerns the hook" {
     sed 's|<devices>|&<emulator>/usr/bin/virt-seed-qemu-system-x86_64</emulator>|' none.xml \
         >shim.xml
-    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <shim.xml
-    cmp xml shim.xml
+    concerns_it shim.xml
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain with our URL and no request" {
+@test "a domain with our URL and no request concerns the hook" {
     domain_xml | sed -e "s|<ci:cloud-init |&datasource='nocloud-net' |" \
         -e "s|</devices>|<interface type='user'/>&|" | virt-seed --quiet wire - >url.xml
     # Only the URL is left.
     sed -i -e '/<metadata>/,/<\/metadata>/d' -e '/<channel/,/<\/channel>/d' \
         -e '/<controller/,/<\/controller>/d' url.xml
     run ! grep virt-seed url.xml
-    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <url.xml
-    cmp xml url.xml
+    concerns_it url.xml
+}
+
+@test "at release, a domain that has files of ours concerns the hook" {
+    local file
+
+    for file in "$rundir/$uuid.iso" "$rundir/$uuid.shim" "$reportdir/$uuid.report" "$statedir/$uuid.next"; do
+        (umask 022 && mkdir -p "$root$rundir" "$root$statedir" "$root$reportdir")
+        touch "$root$file"
+        hook release none.xml
+        [[ ! -e $root$file ]] || { echo "$file"; return 1; }
+    done
+    (umask 022 && mkdir -p "$root$rundir/imds/$uuid")
+    hook release none.xml
+    [[ ! -e $root$rundir/imds/$uuid ]]
 }
 
 @test "the hook does nothing for a domain that only mentions virt-seed's name" {
     sed 's|<name>|<title>like virt-seed-hook</title>&|' none.xml >title.xml
     hook_does_nothing web1 prepare begin - <title.xml
-}
-
-@test "the hook finds its program next to itself, also through a link" {
-    mkdir qemu.d
-    ln -s "$PWD/bin/virt-seed-hook" qemu.d/50-virt-seed
-    run_as_root 3 qemu.d/50-virt-seed web1 prepare begin - <ours.xml
-    [[ $(head -n 1 arguments) = "$PWD/bin/virt-seed-lifecycle" ]]
-}
-
-@test "the hook says that virt-seed-lifecycle is missing" {
-    rm bin/virt-seed-lifecycle
-    run_as_root 1 bin/virt-seed-hook web1 prepare begin - <ours.xml
-    assert_said 'virt-seed: error: ' "$PWD/bin/virt-seed-lifecycle"
-    hook_does_nothing web1 prepare begin - <none.xml
-}
-
-@test "the hook passes on a large domain whole" {
-    { cat ours.xml; head -c 12000000 /dev/zero | tr '\0' x; } >large.xml
-    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <large.xml
-    cmp xml large.xml
-}
-
-@test "the hook refuses a domain of ours that is too large, and no other" {
-    run_as_root 1 bin/virt-seed-hook web1 prepare begin - \
-        < <(cat ours.xml; head -c 17000000 /dev/zero)
-    assert_refused 1 'File too large'
-    [[ ! -e arguments ]]
-    # libvirt makes six bytes of a quote, so a long <description> may come before what concerns us.
-    run_as_root 1 bin/virt-seed-hook web1 prepare begin - \
-        < <(head -c 50000000 /dev/zero; cat ours.xml; head -c 30000000 /dev/zero)
-    assert_refused 1 'File too large'
-    [[ ! -e arguments ]]
-    run_as_root 0 bin/virt-seed-hook web1 prepare begin - < <(head -c 80000000 /dev/zero)
-    [[ -z $output && ! -e arguments ]]
+    run -0 hook-in-root --root="$PWD/nowhere" web1 prepare begin - <title.xml
+    [[ -z $output ]]
 }
 
 @test "the hook does nothing for other domains, at every operation of libvirt" {
@@ -248,6 +186,8 @@ libraries_of() {
     for operation in prepare start started stopped release migrate restore reconnect attach; do
         hook_does_nothing web1 "$operation" begin - <none.xml
         hook_does_nothing web1 "$operation" begin - </dev/null
+        run -0 hook-in-root --root="$PWD/nowhere" web1 "$operation" begin - <none.xml
+        [[ -z $output ]]
     done
 }
 
@@ -256,6 +196,8 @@ libraries_of() {
 
     for operation in stopped reconnect attach no-such-operation ''; do
         hook_does_nothing web1 "$operation" begin - <ours.xml
+        run -0 hook-in-root --root="$PWD/nowhere" web1 "$operation" begin - <ours.xml
+        [[ -z $output ]]
     done
 }
 
@@ -264,7 +206,7 @@ libraries_of() {
     mkfifo pipe
     exec 9<>pipe
     for operation in stopped reconnect attach; do
-        run -0 timeout 10 bin/virt-seed-hook web1 "$operation" begin - <&9
+        run -0 timeout 10 virt-seed-hook web1 "$operation" begin - <&9
     done
     exec 9>&-
 }
@@ -274,8 +216,142 @@ libraries_of() {
     hook_does_nothing web1
 }
 
+@test "the hook refuses a domain of ours that is too large, and no other" {
+    { cat wired.xml; head -c 17000000 /dev/zero; } >large.xml
+    run hook prepare large.xml
+    assert_refused 1 'File too large' '16 MiB'
+    # libvirt makes six bytes of a quote, so a long <description> may come before what concerns us.
+    run hook prepare <(head -c 50000000 /dev/zero; cat ours.xml; head -c 30000000 /dev/zero)
+    assert_refused 1 'File too large'
+    [[ -z $(find "$root" -name "*$uuid*") ]]
+    run -0 hook prepare <(head -c 80000000 /dev/zero)
+    [[ -z $output ]]
+    # It was smaller when it started.
+    hook prepare wired.xml
+    {
+        sed '/<devices>/,$d' wired.xml
+        printf '<description>'
+        head -c 17000000 /dev/zero | tr '\0' x
+        printf '</description>'
+        sed -n '/<devices>/,$p' wired.xml
+    } >large.xml
+    hook release large.xml
+    [[ ! -e $root$rundir/$uuid.iso ]]
+}
+
+# --- as root --------------------------------------------------------------------------------------
+
+@test "root's hook makes a domain's seed in the host's own directories, whatever the domain is called" {
+    local name
+
+    needs_host
+    for name in web1 --help --version --root=elsewhere -rf --; do
+        run in_host /build/virt-seed-hook "$name" prepare begin - <wired.xml
+        [[ $status -eq 0 && -z $output ]]
+        virt-seed inspect "$root$rundir/$uuid.iso" >/dev/null
+        in_host /build/virt-seed-hook "$name" release end - <wired.xml
+        [[ ! -e $root$rundir/$uuid.iso ]]
+    done
+}
+
 @test "the hook does nothing for users other than root" {
+    needs_host
     become_nobody
-    run -0 "${as_nobody[@]}" bin/virt-seed-hook web1 prepare begin - <ours.xml
-    [[ -z $output && ! -e arguments ]]
+    run -0 "${as_nobody[@]}" virt-seed-hook web1 prepare begin - <ours.xml
+    [[ -z $output ]]
+    # Root's looks at it.
+    run in_host /build/virt-seed-hook web1 prepare begin - <ours.xml
+    assert_refused 1 "domain 'web1'"
+}
+
+# --- what it starts -------------------------------------------------------------------------------
+
+# copy_programs: hook-in-root and the maker in bin/.
+copy_programs() {
+    mkdir bin
+    cp "$top_builddir"/{hook-in-root,virt-seed-maker} bin/
+    program=$PWD/bin/hook-in-root
+}
+
+needs_no_other_maker() {
+    [[ ! -e ${VIRT_SEED_SBINDIR-/usr/sbin}/virt-seed-maker ]] || skip 'virt-seed is installed here'
+}
+
+@test "the hook finds the maker next to itself, also through a link" {
+    needs_no_other_maker
+    copy_programs
+    mkdir qemu.d
+    ln -s "$program" qemu.d/50-virt-seed
+    qemu.d/50-virt-seed --root="$root" web1 prepare begin - <wired.xml
+    [[ -s $root$rundir/$uuid.iso ]]
+}
+
+@test "the hook says that the maker is missing" {
+    needs_no_other_maker
+    copy_programs
+    rm bin/virt-seed-maker
+    run --separate-stderr "$program" --root="$root" web1 prepare begin - <wired.xml
+    only_stderr
+    assert_refused 1 "could not find ${VIRT_SEED_SBINDIR-/usr/sbin}/virt-seed-maker"
+    [[ ${#lines[@]} -eq 2 && -z $(find "$root" -name "*$uuid*") ]]
+    run -0 "$program" --root="$root" web1 prepare begin - <none.xml
+    [[ -z $output ]]
+}
+
+@test "a maker that says nothing or cannot run refuses the start" {
+    local maker
+
+    copy_programs
+    for maker in /bin/true /bin/false wired.xml; do
+        cp "$maker" bin/virt-seed-maker
+        chmod 0755 bin/virt-seed-maker
+        run --separate-stderr "$program" --root="$root" web1 prepare begin - <wired.xml
+        only_stderr
+        assert_refused 1 "domain 'web1'" 'the process that reads what the domain asks for'
+        [[ ${#lines[@]} -eq 2 && -z $(find "$root" -name "*$uuid*") ]]
+    done
+}
+
+# The guest already runs.
+@test "at started, the hook succeeds whatever becomes of the maker" {
+    local maker
+
+    copy_programs
+    cp bin/virt-seed-maker maker
+    for maker in /bin/true /bin/false none; do
+        hook prepare wired.xml
+        # The maker is only needed if the record has changed since.
+        virt-seed --quiet --root="$root" 'done' wired.xml
+        rm bin/virt-seed-maker
+        [[ $maker = none ]] || cp "$maker" bin/virt-seed-maker
+        run -0 "$program" --root="$root" web1 started begin - <wired.xml
+        [[ -z $output ]]
+        cp maker bin/virt-seed-maker
+    done
+}
+
+@test "at started, the hook succeeds without XML and when its time is up" {
+    run -0 hook started <(cat ours.xml; head -c 17000000 /dev/zero)
+    # Not `run … <&-`: its own pipe would become standard input, and the hook wait for its time to be up.
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    run -0 sh -c 'exec hook-in-root --root="$1" web1 started begin - <&-' sh "$root"
+    [[ -z $output ]]
+    mkfifo pipe
+    exec 9<>pipe
+    hook-in-root --root="$root" web1 started begin - <&9 9>&- &
+    wait_for_alarm $!
+    # As after 20 seconds.
+    kill -ALRM $!
+    exec 9>&-
+    wait $!
+}
+
+@test "at started, the hook fails if the seed is not the one that it made, with the reason" {
+    hook prepare wired.xml
+    printf 'other\n' >"$root$rundir/other"
+    mv -f "$root$rundir/other" "$root$rundir/$uuid.iso"
+    run --separate-stderr hook started wired.xml
+    only_stderr
+    assert_refused 1 'another program wrote to the seed'
+    [[ ${#lines[@]} -eq 2 ]]
 }

@@ -58,20 +58,28 @@ may_include() {
     may_include seed base host domain
     may_include image base host domain seed wire
     may_include store base host domain wire seed image
-    may_include check base host domain wire seed image store
     may_include maker base host domain wire seed image store
-    may_include lifecycle base host domain wire seed image store maker
+    may_include check base host domain wire seed image store
     may_include import base host domain wire seed image store
-    may_include cli base host domain wire seed image store check import
+    may_include cli base host domain wire seed image store maker check import
     may_include vdsm base host domain wire image store
+    # Root's process reads no XML.
+    may_include lifecycle base host
     may_include shim base
-    may_include imds base store
+    may_include imds base host store
     finds_nothing other_layers base host domain wire seed image store check maker lifecycle import cli vdsm shim imds
 
     plant sixteenth/planted.c
     finds other_layers base sixteenth/
     plant cli/deep/planted.c '#include "cli/cli.h"' '#include "imds/path.h"'
     finds foreign_includes cli base cli/deep/planted.c
+    plant lifecycle/planted.c '#include "host/maker.h"' '#include "domain/domain.h"' '#include "lifecycle/lifecycle.h"'
+    finds foreign_includes lifecycle base host lifecycle/planted.c
+    plant lifecycle/planted.c '#include "store/record.h"'
+    finds foreign_includes lifecycle base host lifecycle/planted.c
+    rm lifecycle/planted.c
+    plant host/planted.c '#include "wire/url.h"'
+    finds foreign_includes host base host/planted.c
 }
 
 includes_of_libvirt() {

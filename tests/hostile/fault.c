@@ -4,17 +4,18 @@
  *
  *     fault CALLS WHEN WHAT PROGRAM [ARGUMENT...]
  *
- * CALLS is a name or several, "write,pread", or "all"; WHEN says which of them, "3", or
- * "3+" for that one and all that follow; WHAT is an error's name, "ENOSPC", or "short"
- * (half of the bytes that were asked for), or "kill" or "term" (the signal instead of
- * the call), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP), and the
- * call waits until somebody who has seen that lets fault continue (SIGCONT). With "stop",
- * the calls of child processes count, too.
+ * CALLS is a name or several, "write,pread", or "all"; after "child:" only calls of
+ * processes that the program has started count. WHEN says which of them, "3", or "3+" for
+ * that one and all that follow; WHAT is an error's name, "ENOSPC", or "short" (half of the
+ * bytes that were asked for), or "kill" or "term" (the signal instead of the call, to the
+ * process that makes it), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP),
+ * and the call waits until somebody who has seen that lets fault continue (SIGCONT).
  *
- * How it works: ptrace(2). The calls of all threads are counted, from the moment a
- * program looks at its standard input (fcntl(0, F_GETFD), the first that ours do), so
- * that the dynamic linker is left alone; the count goes on when it becomes another
- * program.
+ * How it works: ptrace(2). The calls of all threads and processes are counted together. A
+ * program's count from the moment it does what ours do first, looks at its standard input
+ * (fcntl(0, F_GETFD)) or asks to end with its parent (prctl(PR_SET_PDEATHSIG)), so that the
+ * dynamic linker is left alone; a child's from the beginning, until it becomes another
+ * program. All processes have ended when fault does.
  *
  * Exit status: the program's; 128 and the signal's number where one ended it; 99 when
  * nothing went wrong, because there were not so many calls; 77 where this cannot be
@@ -30,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -124,11 +126,13 @@ static const struct {
     {"clone", SYS_clone},
     {"clone3", SYS_clone3},
     {"close", SYS_close},
+    {"close_range", SYS_close_range},
     {"dup3", SYS_dup3},
 #ifdef SYS_dup2
     {"dup2", SYS_dup2},
 #endif
     {"execve", SYS_execve},
+    {"execveat", SYS_execveat},
     {"fchmod", SYS_fchmod},
     {"fchown", SYS_fchown},
     {"fcntl", SYS_fcntl},
@@ -144,13 +148,19 @@ static const struct {
     {"mmap", SYS_mmap},
     {"openat", SYS_openat},
     {"openat2", SYS_openat2},
+    {"prctl", SYS_prctl},
     {"pread", SYS_pread64},
     {"prlimit64", SYS_prlimit64}, /* getrlimit() and setrlimit() */
     {"pwrite", SYS_pwrite64},
     {"read", SYS_read},
     {"renameat", SYS_renameat},
     {"renameat2", SYS_renameat2},
+    {"setgroups", SYS_setgroups},
+    {"setresgid", SYS_setresgid},
+    {"setresuid", SYS_setresuid},
+    {"socketpair", SYS_socketpair},
     {"unlinkat", SYS_unlinkat},
+    {"waitid", SYS_waitid},
     {"write", SYS_write},
 };
 
@@ -167,6 +177,7 @@ static const struct {
 
 static struct {
     const char *calls;
+    bool of_children;
     long first;
     bool and_all_that_follow;
     int error;
@@ -176,7 +187,7 @@ static struct {
 } fault;
 
 static long count;
-static bool counting, reached;
+static bool reached;
 
 static bool
 is_listed(const char *name)
@@ -210,7 +221,7 @@ are_known(const char *names)
 }
 
 static bool
-concerns_us(long number)
+is_call_of_ours(long number)
 {
     if (strcmp(fault.calls, "all") == 0)
         return true;
@@ -228,17 +239,71 @@ is_due(void)
     return fault.and_all_that_follow ? count >= fault.first : count == fault.first;
 }
 
+/* --- watching --------------------------------------------------------------------- */
+
+/* Where a thread is that fault has seen. */
+enum place {
+    OUTSIDE,
+    INSIDE, /* a call */
+    EARLY,  /* it waits until its parent, too, has said that it exists */
+};
+
+static struct thread {
+    pid_t id, process;
+    enum place place;
+    bool is_counted, replace;
+} threads[THREADS];
+
+static pid_t program;
+
+static struct thread *
+find_thread(pid_t id)
+{
+    for (size_t i = 0; i < THREADS; i++) {
+        if (threads[i].id == id)
+            return &threads[i];
+    }
+    return NULL;
+}
+
+static struct thread *
+add_thread(pid_t id, pid_t process)
+{
+    struct thread *thread = find_thread(0);
+
+    if (!thread)
+        exit(IMPOSSIBLE);
+    *thread = (struct thread){.id = id, .process = process};
+    return thread;
+}
+
+static void
+let_go(pid_t id, int signal_number)
+{
+    ptrace(PTRACE_SYSCALL, id, NULL, (void *)(long)signal_number);
+}
+
+/* --- at a call ---------------------------------------------------------------------- */
+
+/* Return: whether it is the first call of one of our programs. */
+static bool
+is_first_call(const registers *r)
+{
+    return (CALL(*r) == SYS_fcntl && FIRST(*r) == 0 && SECOND(*r) == F_GETFD) ||
+           (CALL(*r) == SYS_prctl && FIRST(*r) == PR_SET_PDEATHSIG);
+}
+
 /* Return: whether to replace its result. */
 static bool
-enter_call(pid_t process, pid_t thread)
+enter_call(struct thread *thread)
 {
     registers r;
 
-    if (!get_registers(thread, &r))
+    if (!get_registers(thread->id, &r))
         return false;
-    if (!counting && CALL(r) == SYS_fcntl && FIRST(r) == 0 && SECOND(r) == F_GETFD)
-        counting = true;
-    if (!counting || !concerns_us((long)CALL(r)) || !is_due())
+    thread->is_counted = thread->is_counted || is_first_call(&r);
+    if (!thread->is_counted || (fault.of_children && thread->process == program) ||
+        !is_call_of_ours((long)CALL(r)) || !is_due())
         return false;
     reached = true;
     if (fault.is_stop) {
@@ -246,16 +311,16 @@ enter_call(pid_t process, pid_t thread)
         return false;
     }
     if (fault.signal) {
-        skip_call(thread, &r);
-        kill(process, fault.signal);
+        skip_call(thread->id, &r);
+        kill(thread->process, fault.signal);
         return false;
     }
     if (fault.is_short) {
         THIRD(r) = THIRD(r) > 1 ? THIRD(r) / 2 : THIRD(r);
-        set_registers(thread, &r);
+        set_registers(thread->id, &r);
         return false;
     }
-    return skip_call(thread, &r);
+    return skip_call(thread->id, &r);
 }
 
 static void
@@ -269,97 +334,106 @@ leave_call(pid_t thread)
     set_registers(thread, &r);
 }
 
-/* --- watching --------------------------------------------------------------------- */
-
-static struct thread {
-    pid_t id;
-    bool inside, replace;
-} threads[THREADS];
-
-static struct thread *
-find_thread(pid_t id)
-{
-    for (size_t i = 0; i < THREADS; i++) {
-        if (threads[i].id == id)
-            return &threads[i];
-    }
-    return NULL;
-}
-
-static struct thread *
-find_or_add_thread(pid_t id)
-{
-    struct thread *thread = find_thread(id);
-
-    if (!thread && (thread = find_thread(0)))
-        *thread = (struct thread){.id = id};
-    if (!thread)
-        exit(IMPOSSIBLE);
-    return thread;
-}
-
 static void
-at_call(pid_t process, struct thread *thread)
+at_call(struct thread *thread)
 {
-    thread->inside = !thread->inside;
-    if (thread->inside)
-        thread->replace = enter_call(process, thread->id);
-    else if (thread->replace)
+    if (thread->place == OUTSIDE) {
+        thread->place = INSIDE;
+        thread->replace = enter_call(thread);
+        return;
+    }
+    thread->place = OUTSIDE;
+    if (thread->replace)
         leave_call(thread->id);
+}
+
+/* --- at another event ----------------------------------------------------------------- */
+
+/* The parent of a new thread or process has stopped; it may have begun before. */
+static void
+at_birth(const struct thread *parent, bool is_process)
+{
+    unsigned long message = 0;
+    struct thread *thread;
+    pid_t id;
+
+    if (ptrace(PTRACE_GETEVENTMSG, parent->id, NULL, &message) < 0)
+        return;
+    id = (pid_t)message;
+    thread = find_thread(id);
+    if (thread)
+        let_go(id, 0);
+    else
+        thread = add_thread(id, id);
+    thread->place = OUTSIDE;
+    thread->process = is_process ? id : parent->process;
+    thread->is_counted = parent->is_counted;
 }
 
 /* Return: the signal that the thread goes on with. */
 static int
-at_stop(pid_t process, struct thread *thread, int status)
+at_stop(struct thread *thread, int status)
 {
-    int signal_number = WSTOPSIG(status);
+    const int signal_number = WSTOPSIG(status);
 
     if (signal_number == (SIGTRAP | 0x80)) {
-        at_call(process, thread);
+        at_call(thread);
         return 0;
     }
-    if (status >> 16 == PTRACE_EVENT_EXEC)
-        counting = false;
+    switch (status >> 16) {
+    case PTRACE_EVENT_EXEC:
+        thread->is_counted = false;
+        break;
+    case PTRACE_EVENT_CLONE:
+        at_birth(thread, false);
+        break;
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+        at_birth(thread, true);
+        break;
+    }
     /* Every event, and the stop that a new thread begins with. */
     if (status >> 16 != 0 || signal_number == SIGSTOP || signal_number == SIGTRAP)
         return 0;
     return signal_number;
 }
 
-/* Return: the exit status. */
+/* Return: the program's exit status. */
 static int
-watch(pid_t process)
+watch(void)
 {
-    int status;
+    int status, last = 0;
     pid_t id;
 
     while ((id = waitpid(-1, &status, __WALL)) > 0) {
-        struct thread *thread = find_or_add_thread(id);
+        struct thread *thread = find_thread(id);
 
         if (WIFSTOPPED(status)) {
-            int signal_number = at_stop(process, thread, status);
-
-            ptrace(PTRACE_SYSCALL, id, NULL, (void *)(long)signal_number);
+            if (!thread)
+                add_thread(id, id)->place = EARLY;
+            else
+                let_go(id, at_stop(thread, status));
             continue;
         }
-        thread->id = 0;
-        if (id == process)
-            break;
+        if (thread)
+            thread->id = 0;
+        if (id == program)
+            last = status;
     }
     if (!reached)
         return NOT_REACHED;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(last) ? 128 + WTERMSIG(last) : WEXITSTATUS(last);
 }
 
 static int
 run(char **arguments)
 {
     const long options = PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-                         PTRACE_O_TRACESYSGOOD | (fault.is_stop ? PTRACE_O_TRACEFORK : 0);
-    pid_t child = fork();
+                         PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACESYSGOOD;
     int status;
 
-    if (child == 0) {
+    program = fork();
+    if (program == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
             _exit(IMPOSSIBLE);
         raise(SIGSTOP);
@@ -367,17 +441,28 @@ run(char **arguments)
         perror(arguments[0]);
         _exit(MISUSED);
     }
-    if (child < 0 || waitpid(child, &status, 0) < 0)
+    if (program < 0 || waitpid(program, &status, 0) < 0)
         return MISUSED;
     if (!WIFSTOPPED(status))
         return IMPOSSIBLE;
-    if (ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)options) < 0 ||
-        ptrace(PTRACE_SYSCALL, child, NULL, NULL) < 0)
+    add_thread(program, program);
+    if (ptrace(PTRACE_SETOPTIONS, program, NULL, (void *)options) < 0 ||
+        ptrace(PTRACE_SYSCALL, program, NULL, NULL) < 0)
         return IMPOSSIBLE;
-    return watch(child);
+    return watch();
 }
 
 /* --- the command ------------------------------------------------------------------ */
+
+static bool
+read_calls(const char *text)
+{
+    static const char child[] = "child:";
+
+    fault.of_children = strncmp(text, child, strlen(child)) == 0;
+    fault.calls = fault.of_children ? text + strlen(child) : text;
+    return strcmp(fault.calls, "all") == 0 || are_known(fault.calls);
+}
 
 static bool
 read_when(const char *text)
@@ -407,14 +492,12 @@ read_what(const char *text)
 int
 main(int argc, char **argv)
 {
-    if (argc < 5 || (strcmp(argv[1], "all") != 0 && !are_known(argv[1])) ||
-        !read_when(argv[2]) || !read_what(argv[3])) {
-        fputs(
-            "Usage: fault CALLS WHEN ERROR|short|kill|term|stop PROGRAM [ARGUMENT...]\n",
-            stderr);
+    if (argc < 5 || !read_calls(argv[1]) || !read_when(argv[2]) || !read_what(argv[3])) {
+        fputs("Usage: fault [child:]CALLS WHEN ERROR|short|kill|term|stop PROGRAM "
+              "[ARGUMENT...]\n",
+              stderr);
         return MISUSED;
     }
-    fault.calls = argv[1];
     return run(argv + 4);
 }
 
