@@ -3,16 +3,16 @@
  * hostile-maker: stands in for virt-seed-maker, as one that was taken over.
  *
  *     hostile-maker list             print the rows: number; "start", "message" (of a
- *                                    start) or "record"; outcome; words that must be in what
- *                                    it was told ("-": none); what it is
+ *                                    start) or "record"; outcome; words that are in what it
+ *                                    was told ("-": none); what it is
  *     hostile-maker watch FILE ...   run a command; then write into FILE how many processes
- *                                    that it started were left: "0", or "alive" if they did
- *                                    not end
+ *                                    that it started were left, or "alive" if one did not
+ *                                    end
  *     hostile-maker                  as the keeper starts it (host/maker.h)
  *
  * How it works: arguments and environment of a maker are fixed, so the row is in what it
- * reads: "row-17" in the domain's XML or in its record. Then it says the row's messages. What
- * it was told becomes the domain's next record, for the test to look at.
+ * reads: "row-17" in the domain's XML or in its record. Then it says the row's messages.
+ * What it was told becomes the domain's next record, for the test to look at.
  */
 #include "config.h"
 
@@ -107,6 +107,7 @@ struct conversation {
 #define SECRET_NEED(name, key) N(1), N(NEED_SECRET), T(name), T(key), NO_TEXT, NO_TEXT
 #define WHOLE_SECRET_NEED(name) N(1), N(NEED_WHOLE_SECRET), T(name), NO_KEYS
 #define LABEL_NEED(name) N(1), N(NEED_LABEL), T(name), NO_KEYS
+#define OTHER_UUID "0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11"
 #define BLOCK 2048UL
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
@@ -128,6 +129,16 @@ static const struct conversation starts[] = {
     {"it needs a file", STARTS, "content of base.yaml", ASK(FILE_NEED("base.yaml"))},
     {"it needs a secret", STARTS, "content of web1",
      ASK(SECRET_NEED("web1", "userdata"))},
+    {"documents with another's UUID",
+     STARTS,
+     NULL,
+     {HELLO, VERDICT(SEED, SERVED, MACS(1), N(1), T(OTHER_UUID), T("content"), REST)}},
+    {"a record and a note with another's UUID",
+     STARTS,
+     NULL,
+     {HELLO,
+      VERDICT(N(VERDICT_SEED), N(1), T(OTHER_UUID), N(0), NO_HINT, UNSERVED, NO_KEY,
+              NO_SERVER, NO_DIGEST, T("{\"uuid\": \"" OTHER_UUID "\"}\n"))}},
     {"it prints", STARTS, NULL, {HELLO, STEP(PRINT, 0), VERDICT(NOTHING)}},
 };
 
@@ -149,8 +160,7 @@ static const struct conversation wants[] = {
     {"a file without a name", STARTS, NULL, ASK(FILE_NEED(""))},
     {"a FIFO", STARTS, "not a regular file", ASK(FILE_NEED("fifo"))},
     {"a file with another's UUID", STARTS, "the name leads out of",
-     ASK(FILE_NEED(
-         "../../../var/lib/virt-seed/0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11.json"))},
+     ASK(FILE_NEED("../../../var/lib/virt-seed/" OTHER_UUID ".json"))},
     {"another's secret", STARTS, "may not use the secret 'other'",
      ASK(SECRET_NEED("other", "userdata"))},
     {"all of another's secret", STARTS, "may not use the secret 'other'",
@@ -173,14 +183,17 @@ static const struct conversation wants[] = {
      ASK(SECRET_NEED("..", "virt-seed.conf"))},
     {"the directory of secrets", STARTS, "is not a valid secret name",
      ASK(WHOLE_SECRET_NEED("."))},
+    {"a secret with another's UUID", STARTS, "does not exist",
+     ASK(WHOLE_SECRET_NEED(OTHER_UUID))},
+    {"the label of a seed with another's UUID", STARTS, NULL,
+     ASK(LABEL_NEED("/run/libvirt/virt-seed/" OTHER_UUID ".iso"))},
     {"a secret without a name", STARTS, "is not a valid secret name",
      ASK(WHOLE_SECRET_NEED(""))},
     {"a secret by its path", STARTS, "is not a valid secret name",
      ASK(WHOLE_SECRET_NEED("/etc"))},
     {"a secret that is a link", STARTS, NULL, ASK(WHOLE_SECRET_NEED("linked"))},
     {"secrets of domains", STARTS, "is not a valid secret name",
-     ASK(SECRET_NEED("../../../var/lib/virt-seed/secrets",
-                     "0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11"))},
+     ASK(SECRET_NEED("../../../var/lib/virt-seed/secrets", OTHER_UUID))},
     {"a password that it does not have", STARTS, "has no password for the domain",
      ASK(N(1), N(NEED_PASSWORD), T("password"), NO_KEYS)},
     {"its host key, which there is not", STARTS, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: the bytes are what a maker says that was taken over. What the keeper takes
- * of it keeps the rules of maker/exchange.h, and stays the same if it is said again.
+ * of it keeps the rules of host/exchange.h, and stays the same if it is said again.
  */
 #include "config.h"
 
@@ -12,8 +12,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "host/datasource.h"
 #include "fuzz.h"
+#include "host/datasource.h"
 #include "maker/exchange.h"
 
 /* Of the image, which is the same for all verdicts. */
@@ -66,13 +66,28 @@ check_need(const struct need *need)
     fuzz_require(!need->failure && !need->word && !need->entries && !need->entry_count);
 }
 
+/* One that wires a definition may ask for less. */
+static void
+try_wiring_needs(const struct buffer *content, bool is_taken)
+{
+    cleanup_needs struct needs needs = {0};
+
+    if (!needs_get(&needs, MAKER_WIRE, content))
+        return;
+    fuzz_require(is_taken);
+    for (size_t i = 0; i < needs.count; i++)
+        fuzz_require(needs.list[i].kind == NEED_LABEL);
+}
+
 static void
 try_needs(const struct buffer *content)
 {
     cleanup_needs struct needs needs = {0};
     cleanup_buffer struct buffer again = {0};
+    const bool is_taken = needs_get(&needs, MAKER_PREPARE, content);
 
-    if (!needs_get(&needs, MAKER_PREPARE, content))
+    try_wiring_needs(content, is_taken);
+    if (!is_taken)
         return;
     fuzz_require(needs.count <= LIMIT_PARTS + LIMIT_DEVICES);
     for (size_t i = 0; i < needs.count; i++)
@@ -205,6 +220,30 @@ try_result(const struct buffer *content)
     fuzz_require(buffer_is_same(&again, content));
 }
 
+static void
+try_wired(const struct buffer *content)
+{
+    cleanup_wired struct wired wired = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_buffer struct buffer again = {0};
+
+    if (!wired_get(&wired, &failure, content)) {
+        fuzz_require(!failure);
+        return;
+    }
+    check_failure(failure);
+    fuzz_require(wired.change_count <= LIMIT_WIRING_CHANGES);
+    for (size_t i = 0; i < wired.change_count; i++)
+        fuzz_require(is_harmless(wired.changes[i]));
+    /* The caller reads it as a text. */
+    fuzz_require(wired.xml.size == 0 || strlen(wired.xml.data) == wired.xml.size);
+    fuzz_require(wired.xml.size <= LIMIT_DOMAIN_XML);
+    if (failure)
+        return;
+    wired_put(&wired, NULL, &again);
+    fuzz_require(again.size <= content->size);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -214,5 +253,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_needs(&content);
     try_verdicts(&content);
     try_result(&content);
+    try_wired(&content);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a maker says that was taken over (host/exchange.h): rows of fields are its messages.
- * Each breaks one rule, or none, at the limits. tests/unit/test-hostile-maker.c has them read,
- * tests/functional/hostile-maker.c says them in whole starts.
+ * Each breaks one rule, or none, at the limits. tests/unit/test-hostile-maker.c has them
+ * read, tests/functional/hostile-maker.c says them in whole starts.
  */
 #pragma once
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keeper and maker tell each other arrives as it was: maker/exchange.h. */
+/* What keeper and maker tell each other arrives as it was: host/exchange.h. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "exchange-readers.h"
 #include "host/datasource.h"
 #include "maker/exchange.h"
@@ -48,6 +49,119 @@ assert_same_failure(const struct failure *one, const struct failure *other)
     assert_int_equal(one->line, other->line);
     assert_string_equal(one->message, other->message);
     assert_same_text(one->hint, other->hint);
+}
+
+static bool
+take_hello(const struct exchange_given *given, const struct buffer *message)
+{
+    cleanup_hello struct hello hello = {0};
+
+    (void)given;
+    return hello_get(&hello, message);
+}
+
+static void
+assert_same_default(const struct host_default *one, const struct host_default *other)
+{
+    assert_same_text(one->value, other->value);
+    assert_same_text(one->file, other->file);
+}
+
+static void
+assert_same_config(const struct config *one, const struct config *other)
+{
+    assert_int_equal(one->autowire, other->autowire);
+    assert_int_equal(one->warn_unwired, other->warn_unwired);
+    assert_same_default(&one->vendor_data, &other->vendor_data);
+    assert_same_default(&one->default_keys, &other->default_keys);
+    assert_same_default(&one->default_user, &other->default_user);
+    assert_same_default(&one->default_datasource, &other->default_datasource);
+    assert_same_text(one->imds_address, other->imds_address);
+}
+
+/* What belongs to another role does not arrive. */
+static void
+assert_hello_arrives(const struct hello *hello)
+{
+    const struct exchange_given given = {0};
+    const bool is_start = hello->role == MAKER_PREPARE;
+    const bool is_end = hello->role == MAKER_REPORT;
+    cleanup_hello struct hello read = {0};
+    cleanup_buffer struct buffer message = {0};
+
+    hello_put(hello, &message);
+    assert_true(hello_get(&read, &message));
+    assert_int_equal(read.role, hello->role);
+    assert_true(buffer_is_same(&read.record, &hello->record));
+    assert_same_text(read.uuid, is_start ? hello->uuid : NULL);
+    assert_int_equal(read.resumes, is_start && hello->resumes);
+    assert_same_failure(read.record_failure, is_start ? hello->record_failure : NULL);
+    if (is_start || hello->role == MAKER_WIRE)
+        assert_same_config(&read.config, &hello->config);
+    else
+        assert_same_config(&read.config, &(struct config){0});
+    assert_int_equal(read.is_here, hello->role == MAKER_WIRE && hello->is_here);
+    assert_true(
+        buffer_is_same(&read.report, is_end ? &hello->report : &(struct buffer){0}));
+    assert_true(read.written == (is_end ? hello->written : 0));
+    assert_same_text(read.end, is_end ? hello->end : NULL);
+    assert_true(buffer_is_same(
+        &read.next, hello->role == MAKER_MERGE ? &hello->next : &(struct buffer){0}));
+    assert_no_cut_is_taken(take_hello, &given, &message);
+}
+
+static void
+a_hello_arrives_in_each_role(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    failure_set(&failure, FAILURE_RECORD, "the record is too large\nremove it");
+    for (int role = MAKER_PREPARE; role <= MAKER_WIRE; role++) {
+        struct hello hello = {
+            .role = (enum maker_role)role,
+            .uuid = UNIT_UUID,
+            .resumes = true,
+            .record_failure = failure,
+            .config = {.autowire = true,
+                       .warn_unwired = true,
+                       .vendor_data = {.file = (char *)"site.yaml"},
+                       .default_keys = {.value = (char *)"ssh-ed25519 A\nssh-ed25519 B"},
+                       .default_user = {.value = (char *)""},
+                       .imds_address = (char *)SERVER},
+            .is_here = true,
+            .written = (time_t)0x123456789a,
+            .end = "shutdown",
+        };
+
+        buffer_append_string(&hello.record, "{\"boots\": 1}\n");
+        buffer_append(&hello.report, "\0\1\2report", 9);
+        buffer_append_string(&hello.next, "{\"boots\": 2}\n");
+        assert_hello_arrives(&hello);
+        buffer_clear(&hello.record);
+        buffer_clear(&hello.report);
+        buffer_clear(&hello.next);
+    }
+}
+
+static void
+an_empty_hello_arrives_in_each_role(void **state)
+{
+    (void)state;
+    for (int role = MAKER_PREPARE; role <= MAKER_WIRE; role++)
+        assert_hello_arrives(
+            &(struct hello){.role = (enum maker_role)role, .uuid = UNIT_UUID});
+}
+
+static void
+a_hello_in_no_role_is_not_taken(void **state)
+{
+    cleanup_buffer struct buffer message = {0};
+
+    (void)state;
+    message_put_number(&message, MAKER_WIRE + 1);
+    message_put_bytes(&message, "", 0);
+    assert_false(take_hello(NULL, &message));
 }
 
 /* A need of each kind. */
@@ -344,6 +458,72 @@ a_failure_arrives_in_place_of_a_result(void **state)
 }
 
 static void
+assert_wired_arrives(const struct wired *wired)
+{
+    const struct exchange_given given = {0};
+    cleanup_wired struct wired read = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_buffer struct buffer message = {0};
+
+    wired_put(wired, NULL, &message);
+    assert_true(wired_get(&read, &failure, &message));
+    assert_null(failure);
+    assert_true(buffer_is_same(&read.xml, &wired->xml));
+    assert_int_equal(read.change_count, wired->change_count);
+    for (size_t i = 0; i < wired->change_count; i++)
+        assert_string_equal(read.changes[i], wired->changes[i]);
+    assert_no_cut_is_taken(exchange_take_wired, &given, &message);
+}
+
+static void
+a_wired_definition_arrives(void **state)
+{
+    cleanup_wired struct wired wired = {0};
+
+    (void)state;
+    assert_wired_arrives(&wired);
+    buffer_append_string(&wired.xml, "<domain>\n</domain>\n");
+    assert_wired_arrives(&wired);
+    texts_add(&wired.changes, &wired.change_count, xstrdup("added the drive 'sda'"));
+    texts_add(&wired.changes, &wired.change_count, xstrdup("added the report channel"));
+    assert_wired_arrives(&wired);
+}
+
+static void
+a_failure_arrives_in_place_of_a_wired_definition(void **state)
+{
+    const struct exchange_given given = {0};
+    cleanup_wired struct wired read = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_failure struct failure *arrived = NULL;
+    cleanup_buffer struct buffer message = {0};
+
+    (void)state;
+    failure_set_at(&failure, FAILURE_LIMIT, 7, "too many disks\nremove one");
+    wired_put(NULL, failure, &message);
+    assert_true(wired_get(&read, &arrived, &message));
+    assert_same_failure(failure, arrived);
+    assert_int_equal(read.xml.size, 0);
+    assert_no_cut_is_taken(exchange_take_wired, &given, &message);
+}
+
+static void
+changes_are_safe_to_show(void **state)
+{
+    cleanup_wired struct wired wired = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_buffer struct buffer message = {0};
+
+    (void)state;
+    message_put_failure(&message, NULL);
+    message_put_number(&message, 1);
+    message_put_text(&message, "one\nother \033[2J\xff");
+    message_put_text(&message, "<domain/>");
+    assert_true(wired_get(&wired, &failure, &message));
+    assert_string_equal(wired.changes[0], "one?other ?[2J?");
+}
+
+static void
 what_a_maker_says_is_safe_to_show(void **state)
 {
     cleanup_maker_result struct maker_result result = {0};
@@ -365,6 +545,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hello_arrives_in_each_role),
+        cmocka_unit_test(an_empty_hello_arrives_in_each_role),
+        cmocka_unit_test(a_hello_in_no_role_is_not_taken),
         cmocka_unit_test(needs_of_each_kind_arrive),
         cmocka_unit_test(no_needs_arrive),
         cmocka_unit_test(answers_arrive),
@@ -374,6 +557,9 @@ main(void)
         cmocka_unit_test(what_is_served_arrives),
         cmocka_unit_test(a_result_arrives),
         cmocka_unit_test(a_failure_arrives_in_place_of_a_result),
+        cmocka_unit_test(a_wired_definition_arrives),
+        cmocka_unit_test(a_failure_arrives_in_place_of_a_wired_definition),
+        cmocka_unit_test(changes_are_safe_to_show),
         cmocka_unit_test(what_a_maker_says_is_safe_to_show),
     };
 
