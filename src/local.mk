@@ -42,6 +42,8 @@ libhost_a_SOURCES = \
 	%D%/host/domain-text.h \
 	%D%/host/forbidden-paths.c \
 	%D%/host/forbidden-paths.h \
+	%D%/host/label.c \
+	%D%/host/label.h \
 	%D%/host/message.c \
 	%D%/host/message.h \
 	%D%/host/need.c \
@@ -138,10 +140,8 @@ $(guest_scripts): %D%/seed/%-script.inc: %D%/seed/%.sh
 libimage_a_SOURCES = \
 	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/label.c \
-	%D%/image/vfat.c \
 	$(NULL)
-libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
+libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS)
 
 libstore_a_SOURCES = \
 	%D%/store/answer.c \
@@ -246,7 +246,6 @@ SEED_LIBS = \
 	$(NETTLE_LIBS) \
 	$(ZLIB_LIBS) \
 	$(UUID_LIBS) \
-	$(BLKID_LIBS) \
 	$(NULL)
 
 sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
@@ -278,7 +277,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/main.c \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu

@@ -47,11 +47,6 @@
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
 #define LIMIT_IMAGE_TREE_BLOCKS 512
-/* Of a vfat image: what mdir may list, and the memory (bytes) and time (seconds) that mtools
- * has for it. */
-#define LIMIT_VFAT_LIST (512 * KIB)
-#define LIMIT_VFAT_MEMORY (512 * MIB)
-#define LIMIT_VFAT_SECONDS 20
 
 /* A domain's disks, controllers and host devices, each; QEMU's own limits are far
  * lower. */

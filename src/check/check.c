@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "store/delivery.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
@@ -229,7 +228,7 @@ check_domain(struct findings *findings, struct domain *domain,
         findings_take(findings, &failure);
         return;
     }
-    label_read_disks(domain);
+    domain_read_labels(domain);
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&check);
     if (options->schema)

@@ -13,7 +13,6 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "store/configuration.h"
 #include "store/domain-secret.h"
 
@@ -57,7 +56,7 @@ definition_wire(struct definition *definition, const struct context *context,
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
     if (result == 0 && !libvirt_is_remote(definition->connection)) {
-        label_read_disks(&definition->domain);
+        domain_read_labels(&definition->domain);
         result = config_read(&config, context->root, failure);
         if (result == 0)
             result = add_default_datasource(&definition->domain, &config, &request,

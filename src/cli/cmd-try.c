@@ -38,7 +38,6 @@
 #include "cli/rehearsal.h"
 #include "cli/waiting.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "wire/wire.h"
 
 /* How often something is looked at for which there is no event. */
@@ -244,7 +243,7 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     /* Of the definition, since the hook sees only the overlays. */
     if (domain_check_paths(domain, trial->context->root, failure) < 0)
         return -1;
-    label_read_disks(domain);
+    domain_read_labels(domain);
     if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
         return -1;
     xml_foreach(disk, devices, "disk") {

@@ -295,7 +295,7 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
 {
     cleanup_seed struct seed seed = {0};
 
-    if (image_read(fd, &seed, failure) < 0)
+    if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
     if (import_seed(import, &seed, name, failure) < 0)
         return failure_hint(failure, "omit it here, or remove it from the seed");
@@ -330,7 +330,7 @@ import_image(struct import *import, const char *path, struct failure **failure)
 char *
 import_find_seed(struct domain *domain)
 {
-    label_read_disks(domain);
+    domain_read_labels(domain);
     for (size_t i = 0; i < domain->disk_count; i++) {
         if (foreign_seed_reason(&domain->disks[i]))
             return xstrdup(domain->disks[i].source);

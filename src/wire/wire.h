@@ -149,7 +149,7 @@ const char *wire_shim_word(const struct domain *domain, const struct request *re
 
 /*
  * Return: why the disk is another tool's seed, in words, or NULL if it is not. That is
- * known by the volume's label, if it was read (label_read_disks()), else, for a cdrom, by
+ * known by the volume's label, if it was read (domain_read_labels()), else, for a cdrom, by
  * the file names that VDSM, virt-install, KubeVirt and users of cloud-localds choose.
  */
 const char *foreign_seed_reason(const struct disk *disk);

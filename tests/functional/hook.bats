@@ -65,7 +65,7 @@ libraries_of() {
     local module listed
 
     run -0 virt-seed-lifecycle --version
-    for module in yaml jansson nettle hogweed uuid blkid; do
+    for module in yaml jansson nettle hogweed uuid; do
         listed=0
         if grep -q "^virt-seed-lifecycle includes .*\b${module}[^ ]* [0-9]" <<<"$output"; then
             listed=1

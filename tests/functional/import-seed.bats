@@ -51,14 +51,6 @@ seeded_domain() {
     [[ $(grep -c '^report &' again) -eq 1 ]]
 }
 
-@test "import reads a vfat image" {
-    needs mcopy
-    mformat -C -f 1440 -v CIDATA -i seed.img ::
-    mcopy -i seed.img files/* ::
-    make_image seed.iso
-    [[ $(virt-seed import seed.img) = "$(virt-seed import seed.iso)" ]]
-}
-
 @test "import reads the seed of a ConfigDrive" {
     mkdir -p drive/openstack/latest
     echo '{"uuid": "i-1", "hostname": "one"}' >drive/openstack/latest/meta_data.json
