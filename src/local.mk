@@ -360,7 +360,6 @@ virt_seed_SOURCES = \
 	%D%/cli/editor.c \
 	%D%/cli/editor.h \
 	%D%/cli/follow.c \
-	%D%/cli/guest-signs.c \
 	%D%/cli/help.c \
 	%D%/cli/garbage.h \
 	%D%/cli/io.c \

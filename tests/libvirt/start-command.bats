@@ -195,16 +195,3 @@ end_starting() {
     lab_virsh destroy web1
     end_starting 3
 }
-
-@test "more domains than the terminal has lines are counted" {
-    local i
-
-    command -v script >/dev/null || skip 'script is not installed'
-    for i in {1..12}; do define "many$i" "$(uuid_of "$i")"; done >/dev/null
-    run -124 lab_run TERM=xterm timeout 100 script -qefc \
-        "stty cols 60 rows 8; exec $builddir/virt-seed start --timeout=20 --all" /dev/null </dev/null
-    [[ $output = *'… and 6 more'* ]]
-    # It never redraws more lines than the terminal has.
-    [[ $output = *$'\e[7A'* ]]
-    run ! grep -qE $'\e\\[([89]|[0-9]{2,})A' <<<"$output"
-}
