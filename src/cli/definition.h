@@ -23,9 +23,6 @@ struct definition {
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
     char *text;               /* of the file, or as libvirt gave it, if it is to change */
-    /* Of a stream of two domains, of which the last is the definition: the path of another
-     * tool's seed in the first, or NULL. */
-    char *first_seed;
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     bool is_defined;      /* libvirt has the change, or may have it */
