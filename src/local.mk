@@ -209,11 +209,9 @@ libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
 	%D%/check/disks.c \
-	%D%/check/lost.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/nocloud-net.c \
-	%D%/check/reader.c \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \

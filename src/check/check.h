@@ -29,14 +29,8 @@
     X(YAML_TYPE, "yaml-type")                                                            \
     X(SCHEMA, "schema")                                                                  \
     X(UNSEEN, "unseen")                                                                  \
-    X(INCLUDE, "include")                                                                \
     X(LINE_ENDS, "line-ends")                                                            \
-    X(LOST, "lost")                                                                      \
-    X(OTHER_READER, "other-reader")                                                      \
-    X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
-    X(META_DATA_KEY, "meta-data-key")                                                    \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
-    X(VOLATILE_INSTANCE_ID, "volatile-instance-id")                                      \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(UNKNOWN_RESULT, "unknown-result")                                                  \
     X(NIC_COUNT, "nic-count")                                                            \
@@ -49,8 +43,6 @@
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \
     X(OTHER_CLOUD, "other-cloud")                                                        \
-    X(SERIAL_CHARACTERS, "serial-characters")                                            \
-    X(SERIAL_HIDDEN, "serial-hidden")                                                    \
     X(KERNEL_ARGUMENTS, "kernel-arguments")                                              \
     X(NO_ROOT_DISK, "no-root-disk")                                                      \
     X(USB_CDROM, "usb-cdrom")                                                            \
@@ -119,7 +111,6 @@ struct check {
 /* Each adds its own warnings. Content that the guest would reject was already reported as
  * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
-void check_lost(const struct check *check);
 void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
@@ -128,7 +119,6 @@ void check_secrets(const struct check *check);
 void check_smbios(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
-void check_reader(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the guest's early detection (cloud-init's tools/ds-identify) recognizes a
- * datasource by: the SMBIOS serial, the system UUID, the kernel command line. */
+ * datasource by: the system UUID, the kernel command line. */
 #include "config.h"
 
 #include <fnmatch.h>
@@ -9,66 +9,6 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-
-/* --- the serial --------------------------------------------------------------------- */
-
-/* ds-identify reads one line of it with the shell's read, which drops backslashes. */
-static void
-check_serial(const struct check *check)
-{
-    const xmlNode *node = domain_find_serial(check->domain);
-    cleanup_free char *serial = xml_text(node);
-
-    for (size_t i = 0; serial[i]; i++) {
-        if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
-            continue;
-        check_warn(check, WARNING_SERIAL_CHARACTERS, xml_line(node),
-                   "use ASCII letters, digits and punctuation, on one line",
-                   "the SMBIOS serial has a backslash, a control character or a "
-                   "non-ASCII character: cloud-init could misread it");
-        return;
-    }
-}
-
-static void
-check_visibility(const struct check *check)
-{
-    const struct domain *domain = check->domain;
-    const xmlNode *os = xml_child(domain->root, "os");
-    const bool is_aarch64 = domain->arch && strcmp(domain->arch, "aarch64") == 0;
-    const bool has_firmware =
-        xml_child(os, "loader") || xml_attribute_is(os, "firmware", "efi");
-    const bool without_firmware = is_aarch64 && xml_child(os, "kernel") && !has_firmware;
-
-    if (!check->request->serial || !request_serial(check->request))
-        return;
-    if (without_firmware && check->request->datasource->over_http)
-        check_warn(check, WARNING_SERIAL_HIDDEN, xml_line(os),
-                   "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
-                   "a kernel that starts without firmware sees no SMBIOS serial on "
-                   "aarch64, and nothing else tells the guest where its seed is");
-    else if (without_firmware)
-        check_warn(
-            check, WARNING_SERIAL_HIDDEN, xml_line(os),
-            "boot with UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
-            "a kernel that starts without firmware sees no SMBIOS serial on "
-            "aarch64; the guest finds its seed only by the label");
-    xml_foreach_element(node, domain->root) {
-        if (strcmp((const char *)node->name, "commandline") != 0)
-            continue;
-        xml_foreach_element(argument, node) {
-            cleanup_free char *value = xml_attribute(argument, "value");
-
-            if (!value ||
-                (strcmp(value, "-smbios") != 0 && strcmp(value, "--smbios") != 0))
-                continue;
-            check_warn(check, WARNING_SERIAL_HIDDEN, xml_line(argument),
-                       "move its values into <sysinfo type='smbios'>",
-                       "QEMU's -smbios argument may replace the serial from <sysinfo>");
-            return;
-        }
-    }
-}
 
 /* --- the kernel's command line ---------------------------------------------------- */
 
@@ -118,7 +58,5 @@ check_smbios(const struct check *check)
                    xml_line(xml_child(check->domain->root, "uuid")),
                    "give the domain another UUID: cloud-init recognizes EC2 guests by it",
                    "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
-    check_serial(check);
-    check_visibility(check);
     check_kernel(check);
 }

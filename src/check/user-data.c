@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "check/check.h"
@@ -21,50 +20,6 @@ check_warn_of_part(const struct check *check, const struct part *part, enum warn
                    message);
     else
         check_warn(check, id, part->line, hint, "%s %s", description, message);
-}
-
-static bool
-begins_with(const char *text, const char *prefix)
-{
-    return strncasecmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static void
-check_includes(const struct check *check, const struct part *part)
-{
-    cleanup_free char *text = xstrndup(part->data.data, part->data.size);
-    int number = 0;
-
-    for (char *line = text, *next; *line; line = next) {
-        char *end = line + strcspn(line, "\r\n");
-        const char *url = line;
-
-        next = end + (strncmp(end, "\r\n", 2) == 0 ? 2 : *end != '\0');
-        *end = '\0';
-
-        /* As in cloud-init's user_data.py, _do_include. */
-        if (begins_with(line, "#include-once"))
-            url += strlen("#include-once");
-        else if (begins_with(line, "#include"))
-            url += strlen("#include");
-        url += strspn(url, " \t");
-        number++;
-        if (!*url || *url == '#')
-            continue;
-        if (begins_with(url, "http://") || begins_with(url, "https://"))
-            continue;
-        if (begins_with(url, "file:") || *url == '/')
-            check_warn_of_part(
-                check, part, WARNING_INCLUDE,
-                "put the content into its own user-data element, unless the guest's "
-                "image has the file",
-                number, "includes a file from the guest, not from the host");
-        else
-            check_warn_of_part(
-                check, part, WARNING_INCLUDE,
-                "write one http:// or https:// URL on each line", number,
-                "includes something other than an http URL; cloud-init stops if a fetch fails");
-    }
 }
 
 /* Return: whether lines other than the first end in CR LF. If the first one does,
@@ -101,8 +56,6 @@ check_user_data(const struct check *check)
                 check, part, WARNING_UNSEEN,
                 "put each part into its own user-data element: virt-seed combines them",
                 0, "is packed (gzip or MIME), so its values were not checked");
-        else if (kind == USER_DATA_INCLUDE || kind == USER_DATA_INCLUDE_ONCE)
-            check_includes(check, part);
         else if ((kind == USER_DATA_SCRIPT || kind == USER_DATA_BOOTHOOK) &&
                  has_later_cr_lf(&part->data))
             check_warn_of_part(
@@ -146,30 +99,6 @@ check_is_cloud_config(const struct part *part)
     return kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN;
 }
 
-/* Warns if 'vendor_data: {enabled: …}' disables vendor-data. Only the texts "true", "1",
- * "on" and "yes" are true (cloud-init's util.translate_bool). */
-static void
-check_vendor_data(const struct check *check, const struct part *part,
-                  const struct yaml_node *root)
-{
-    static const char *const true_words[] = {"true", "1", "on", "yes"};
-    const struct yaml_node *enabled = yaml_get(yaml_get(root, "vendor_data"), "enabled");
-
-    if (!enabled || enabled->kind != YAML_SCALAR)
-        return;
-    if (part->kind == PART_VENDOR_DATA ||
-        !parts_find(&check->request->parts, PART_VENDOR_DATA))
-        return;
-    for (size_t i = 0; i < ARRAY_SIZE(true_words); i++) {
-        if (strcasecmp(enabled->text, true_words[i]) == 0)
-            return;
-    }
-    check_warn(check, WARNING_VENDOR_DATA_UNUSED, part->line,
-               "remove it from user-data if the vendor-data should take effect",
-               "<%s>: line %d: 'vendor_data' disables the request's vendor-data",
-               part->element, enabled->line);
-}
-
 void
 check_cloud_config(const struct check *check)
 {
@@ -179,9 +108,7 @@ check_cloud_config(const struct check *check)
         const struct yaml_node *root =
             check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
-        if (!root)
-            continue;
-        rules_apply(check, part, root, rules);
-        check_vendor_data(check, part, root);
+        if (root)
+            rules_apply(check, part, root, rules);
     }
 }
