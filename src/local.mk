@@ -215,7 +215,6 @@ libcheck_a_SOURCES = \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)

@@ -37,13 +37,10 @@
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
-    X(LINK_DOWN, "link-down")                                                            \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \
-    X(OTHER_CLOUD, "other-cloud")                                                        \
-    X(KERNEL_ARGUMENTS, "kernel-arguments")                                              \
     X(NO_ROOT_DISK, "no-root-disk")                                                      \
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \
@@ -116,7 +113,6 @@ void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
 void check_initialization(const struct check *check);
 void check_secrets(const struct check *check);
-void check_smbios(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
 /* `file` is NULL, or the schema. */

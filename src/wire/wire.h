@@ -72,11 +72,6 @@ void wire_remove(struct domain *domain, struct wiring *wiring);
 /* Removes the request, and <metadata> if it is empty then. */
 void wire_remove_request(struct domain *domain, struct wiring *wiring);
 
-/* Return: whether cloud-init would take a guest with that UUID for an Amazon instance: it
- * begins with "ec2", or, in the other byte order, with "....2.ec" (ds-identify,
- * ec2_identify_platform; since 24.2). */
-bool wire_looks_like_amazon(const char *uuid);
-
 /* Return: whether QEMU has -smbios for the domain's architecture, and cloud-init reads
  * it. */
 bool wire_has_smbios(const struct domain *domain);
