@@ -158,7 +158,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     struct collector collector = {context, connection};
 
-    if (!connection || libvirt_require_system(connection, context, failure) < 0)
+    if (!connection || libvirt_require_system(connection, failure) < 0)
         return -1;
     return garbage_find(connection, context->root, options->all, !context->dry_run,
                         remove_one, &collector, failure);

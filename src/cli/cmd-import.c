@@ -194,8 +194,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
                                    failure) < 0)
             return -1;
-        if (options->secrets &&
-            libvirt_require_local(definition.connection, context, failure) < 0)
+        if (options->secrets && libvirt_require_local(definition.connection, failure) < 0)
             return -1;
         if (put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||

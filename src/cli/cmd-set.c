@@ -341,8 +341,8 @@ name_option(const struct option_values *values, const char *domain,
 
 /* Fails if the hashes cannot be stored for the domain. */
 static int
-check_storage(const struct definition *definition, const struct context *context,
-              const struct change_options *change, struct failure **failure)
+check_storage(const struct definition *definition, const struct change_options *change,
+              struct failure **failure)
 {
     if (!definition->libvirt)
         return failure_set(
@@ -357,7 +357,7 @@ check_storage(const struct definition *definition, const struct context *context
             "a password cannot be combined with --output: this host stores "
             "its hash when the domain is defined\n"
             "omit --output");
-    return libvirt_require_local(definition->connection, context, failure);
+    return libvirt_require_local(definition->connection, failure);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -398,7 +398,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
     if (has_password) {
-        if (check_storage(&definition, context, &change, failure) < 0)
+        if (check_storage(&definition, &change, failure) < 0)
             return -1;
         wiring_note(&wiring, "hash of the password stored on this host");
     }

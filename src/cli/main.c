@@ -107,15 +107,11 @@ static int
 run(int argc, char **argv, struct failure **failure)
 {
     struct context context = {.root_path = "/", .root = -1};
-    cleanup_free char **words = xcalloc((size_t)argc + 1, sizeof(*words));
     const struct command *command;
     cleanup_free void *options = NULL;
     cleanup_close int root = -1;
     int result;
 
-    if (argc > 0)
-        memcpy(words, argv + 1, (size_t)argc * sizeof(*words));
-    context.words = words;
     result = arguments_read(&context, NULL, NULL, argc, argv, failure);
     if (result > 0)
         return STATUS_OK;

@@ -338,7 +338,7 @@ waiting_is_over() {
     printf '#!/bin/sh\nexec virt-ssh-helper qemu:///system\n' >"$LAB_DIR/ext"
     chmod +x "$LAB_DIR/ext"
     run -2 virt_seed -c "qemu+ext://other.example.org/system?command=$LAB_DIR/ext" wait web1
-    [[ $output = *"run the command there: ssh other.example.org virt-seed wait web1"* ]]
+    [[ $output = *"run the command on 'other.example.org'"* ]]
     for seconds in '' -1 1s 0x1 2000001 99999999999999999999; do
         run -2 virt_seed wait "--timeout=$seconds" web1
     done
