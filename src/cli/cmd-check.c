@@ -105,7 +105,7 @@ run_all(const struct context *context, const struct options *options,
 
     every.operands = NULL;
     every.operand_count = 0;
-    if (!connection || definition_list_asking(connection, "*", 0, &every.operands,
+    if (!connection || definition_list_asking(connection, 0, &every.operands,
                                               &every.operand_count, failure) < 0)
         return -1;
     status = definition_each(&every, options, run_one, failure);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -214,8 +213,8 @@ may_ask(virConnectPtr connection, virDomainPtr domain)
 }
 
 int
-definition_list_asking(virConnectPtr connection, const char *pattern, unsigned int flags,
-                       char ***uuids, size_t *count, struct failure **failure)
+definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uuids,
+                       size_t *count, struct failure **failure)
 {
     virDomainPtr *domains = NULL;
     int domain_count = virConnectListAllDomains(connection, &domains, flags);
@@ -225,8 +224,7 @@ definition_list_asking(virConnectPtr connection, const char *pattern, unsigned i
     for (int i = 0; i < domain_count; i++) {
         char uuid[VIR_UUID_STRING_BUFLEN];
 
-        if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
-            may_ask(connection, domains[i]) &&
+        if (may_ask(connection, domains[i]) &&
             virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);

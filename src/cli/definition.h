@@ -72,13 +72,11 @@ int definition_each(const struct context *context, const void *options,
                                struct failure **failure),
                     struct failure **failure);
 
-/* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined, and whose
- * name matches the shell pattern; `flags` is virConnectListAllDomains()'s. One that libvirt
- * cannot send may ask, and is added: whoever reads it says why. The list is
- * texts_free()'s. */
-int definition_list_asking(virConnectPtr connection, const char *pattern,
-                           unsigned int flags, char ***uuids, size_t *count,
-                           struct failure **failure);
+/* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined; `flags` is
+ * virConnectListAllDomains()'s. One that libvirt cannot send may ask, and is added: whoever
+ * reads it says why. The list is texts_free()'s. */
+int definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uuids,
+                           size_t *count, struct failure **failure);
 
 /* --- its seed --------------------------------------------------------------------- */
 
