@@ -190,31 +190,17 @@ finish_by_stop(struct guest *guest, int detail)
     finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
-/* Says how its last boot ended, if that may be read. */
 static void
 finish_unstarted(struct guest *guest)
 {
-    cleanup_record struct record record = {0};
-    const struct record_result *result = &record.result;
-    cleanup_failure struct failure *unreadable = NULL;
     cleanup_failure struct failure *failure = NULL;
-    const char *how = "finished with errors";
-    cleanup_free char *last = NULL;
 
-    record_read(guest->waiting->context->root, guest->uuid, &record, &unreadable);
-    if (result->state == GUEST_STATE_DONE)
-        how = "was done";
-    if (!record.boot.time)
-        last = xstrdup("");
-    else if (!guest_state_is_end(result->state))
-        last = xasprintf("; its last boot, of %s, did not finish", record.boot.time);
-    else
-        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time, how,
-                         result->time ? " at " : "", result->time ? result->time : "");
-    failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s' is not running%s\n"
-                "start it; 'virt-seed wait --next' also waits for a start",
-                name_of(guest), last);
+    failure_set(
+        &failure, FAILURE_DOMAIN,
+        "domain '%s' is not running\n"
+        "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
+        "status' shows how its last boot ended",
+        name_of(guest));
     finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
 }
 
