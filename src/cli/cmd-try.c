@@ -352,8 +352,7 @@ rehearse(struct trial *trial, struct failure **failure)
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
-    if (rehearsal_files_make(rehearsal, trial->definition.domain.uuid, &seed, failure) <
-        0)
+    if (rehearsal_files_make(rehearsal, &seed, failure) < 0)
         return -1;
     if (!context->quiet && !context->json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)
