@@ -162,10 +162,9 @@
 /* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64
 
-/* What `check` says of one domain; bytes of a schema; what an installed cloud-init may say
+/* What `check` says of one domain; what an installed cloud-init may say
  * of a document, and the memory (bytes) and time (seconds) that it has for it. */
 #define LIMIT_FINDINGS 1000
-#define LIMIT_SCHEMA (4 * MIB)
 #define LIMIT_SCHEMA_OUTPUT (64 * KIB)
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30

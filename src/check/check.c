@@ -231,7 +231,7 @@ check_domain(struct findings *findings, struct domain *domain,
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&check);
     if (options->schema)
-        check_schema(&check, options->schema_file);
+        check_schema(&check);
     /* Wiring assigns a UUID, and is already reported. */
     if (findings->errors == 0 && *domain->uuid)
         seed_make(&seed, &request, &failure);

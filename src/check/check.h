@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buffer.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "seed/content.h"
@@ -79,10 +78,8 @@ void findings_clear(struct findings *findings);
 #define cleanup_findings __attribute__((cleanup(findings_clear)))
 
 struct check_options {
-    int root;    /* the host's "/": configuration, files and secrets are below it */
-    bool schema; /* whether an installed cloud-init may check the documents as well */
-    /* cloud-init's schema, by which they are checked instead; NULL for none. */
-    const struct buffer *schema_file;
+    int root;      /* the host's "/": configuration, files and secrets are below it */
+    bool schema;   /* whether an installed cloud-init may check the documents as well */
     bool migrates; /* check whether this host could take over the running guest */
 };
 
@@ -115,8 +112,7 @@ void check_initialization(const struct check *check);
 void check_secrets(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
-/* `file` is NULL, or the schema. */
-void check_schema(const struct check *check, const struct buffer *file);
+void check_schema(const struct check *check);
 
 /* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
  * secret. */
