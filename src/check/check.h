@@ -28,7 +28,6 @@
     X(YAML_TYPE, "yaml-type")                                                            \
     X(SCHEMA, "schema")                                                                  \
     X(UNSEEN, "unseen")                                                                  \
-    X(LINE_ENDS, "line-ends")                                                            \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(UNKNOWN_RESULT, "unknown-result")                                                  \
@@ -40,10 +39,8 @@
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \
-    X(NO_ROOT_DISK, "no-root-disk")                                                      \
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \
-    X(IDE_CDROM, "ide-cdrom")                                                            \
     X(SCSI_CONTROLLER, "scsi-controller")                                                \
     X(STARTUP_POLICY, "startup-policy")                                                  \
     X(REPORT_CHANNEL, "report-channel")

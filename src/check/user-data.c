@@ -22,18 +22,6 @@ check_warn_of_part(const struct check *check, const struct part *part, enum warn
         check_warn(check, id, part->line, hint, "%s %s", description, message);
 }
 
-/* Return: whether lines other than the first end in CR LF. If the first one does,
- * cloud-init converts all lines (util.dos2unix), otherwise none. */
-static bool
-has_later_cr_lf(const struct buffer *data)
-{
-    const char *first = memchr(data->data, '\n', data->size);
-
-    if (!first || (first > data->data && first[-1] == '\r'))
-        return false;
-    return memmem(first, data->size - (size_t)(first - data->data), "\r\n", 2);
-}
-
 enum user_data_kind
 check_document_kind(const struct part *part)
 {
@@ -56,12 +44,6 @@ check_user_data(const struct check *check)
                 check, part, WARNING_UNSEEN,
                 "put each part into its own user-data element: virt-seed combines them",
                 0, "is packed (gzip or MIME), so its values were not checked");
-        else if ((kind == USER_DATA_SCRIPT || kind == USER_DATA_BOOTHOOK) &&
-                 has_later_cr_lf(&part->data))
-            check_warn_of_part(
-                check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
-                "has lines that end in CR LF, but not the first: the shell would see the "
-                "CR");
     }
 }
 

@@ -46,20 +46,11 @@ const struct command_row commands[] = {
     {NULL, NULL, NULL},
 };
 
-/* What people look for, and its name here. */
-static const struct {
-    const char *name;
-    const char *command;
-} other_names[] = {
-    {"delete", "unset"}, {"diff", "pending"}, {"lint", "check"},
-    {"list", "status"},  {"logs", "wait"},    {"validate", "check"},
-};
-
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
     const char *names[ARRAY_SIZE(commands)];
-    const char *near = NULL;
+    const char *near;
     size_t count = 0;
 
     for (const struct command_row *row = commands; row->command; row++) {
@@ -68,12 +59,7 @@ command_find(const char *name, struct failure **failure)
         if (row->command->summary)
             names[count++] = row->command->name;
     }
-    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
-        if (strcmp(other_names[i].name, name) == 0)
-            near = other_names[i].command;
-    }
-    if (!near)
-        near = text_suggest(name, names, count);
+    near = text_suggest(name, names, count);
     failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
     if (near)
         failure_hint(failure,

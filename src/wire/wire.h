@@ -150,6 +150,3 @@ const char *wire_shim_word(const struct domain *domain, const struct request *re
 const char *foreign_seed_reason(const struct disk *disk);
 
 /* --- the buses of a domain ------------------------------------------------------------ */
-
-/* Return: whether the domain's machine has an IDE bus. */
-bool wire_disk_has_ide(const struct domain *domain);
