@@ -102,7 +102,6 @@ struct check {
 /* Each adds its own warnings. Content that the guest would reject was already reported as
  * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
-void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
 void check_initialization(const struct check *check);
@@ -118,14 +117,6 @@ void check_warn(const struct check *check, enum warning id, int line, const char
 
 /* Return: whether there is such a warning at that line. */
 bool check_has_warned(const struct check *check, enum warning id, int line);
-
-/* Warns of a part, at a line of its document, or of all of it if the line is 0. */
-void check_warn_of_part(const struct check *check, const struct part *part,
-                        enum warning id, const char *hint, int line, const char *message);
-
-/* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if
- * it is empty or masked. */
-enum user_data_kind check_document_kind(const struct part *part);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);

@@ -9,21 +9,10 @@
 #include "base/memory.h"
 #include "check/check.h"
 
-void
-check_warn_of_part(const struct check *check, const struct part *part, enum warning id,
-                   const char *hint, int line, const char *message)
-{
-    cleanup_free char *description = part_describe(part);
-
-    if (line > 0)
-        check_warn(check, id, part->line, hint, "%s: line %d: %s", description, line,
-                   message);
-    else
-        check_warn(check, id, part->line, hint, "%s %s", description, message);
-}
-
-enum user_data_kind
-check_document_kind(const struct part *part)
+/* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if
+ * it is empty or masked. */
+static enum user_data_kind
+document_kind(const struct part *part)
 {
     if (part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA)
         return USER_DATA_UNKNOWN;
@@ -31,23 +20,6 @@ check_document_kind(const struct part *part)
         return USER_DATA_UNKNOWN;
     return user_data_kind(part->data.data, part->data.size);
 }
-
-void
-check_user_data(const struct check *check)
-{
-    for (size_t i = 0; i < check->request->parts.count; i++) {
-        const struct part *part = check->request->parts.list[i];
-        const enum user_data_kind kind = check_document_kind(part);
-
-        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
-            check_warn_of_part(
-                check, part, WARNING_UNSEEN,
-                "put each part into its own user-data element: virt-seed combines them",
-                0, "is packed (gzip or MIME), so its values were not checked");
-    }
-}
-
-/* --- cloud-configs ------------------------------------------------------------------ */
 
 static const struct rule rules[] = {
     {{"hostname", "fqdn", "locale", "timezone", "password", "phone_home.url",
@@ -73,7 +45,7 @@ check_is_cloud_config(const struct part *part)
     enum user_data_kind kind;
 
     if (part->kind != PART_VALUE)
-        return check_document_kind(part) == USER_DATA_CLOUD_CONFIG;
+        return document_kind(part) == USER_DATA_CLOUD_CONFIG;
     if (part->data.size == 0 || part->masked ||
         strcmp(part->element, "custom_script") != 0)
         return false;
@@ -82,15 +54,23 @@ check_is_cloud_config(const struct part *part)
 }
 
 void
-check_cloud_config(const struct check *check)
+check_user_data(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
+        const enum user_data_kind kind = document_kind(part);
+        cleanup_free char *description = part_describe(part);
         cleanup_yaml struct yaml yaml = {0};
         const struct yaml_node *root =
             check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
-        if (root)
+        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
+            check_warn(
+                check, WARNING_UNSEEN, part->line,
+                "put each part into its own user-data element: virt-seed combines them",
+                "%s is packed (gzip or MIME), so its values were not checked",
+                description);
+        else if (root)
             rules_apply(check, part, root, rules);
     }
 }

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/limits.h"
@@ -76,7 +75,6 @@ read_import(struct import *import, const struct context *context, const char *ma
     const struct format *format =
         context->operand_count > 1 ? format_by_name(context->operands[0]) : NULL;
     cleanup_buffer struct buffer data = {0};
-    bool is_format;
 
     if (context->operand_count > 1 && !format)
         return failure_set(
@@ -85,10 +83,6 @@ read_import(struct import *import, const struct context *context, const char *ma
             "virt-seed import kubevirt FILE, virt-seed import ovirt FILE, or "
             "virt-seed import seed FILE",
             context->operands[0]);
-    is_format = file && !format && format_by_name(file);
-    if (is_format && access(file, F_OK) < 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "missing argument: FILE\nvirt-seed import %s FILE", file);
     if (io_read(file, LIMIT_PART, "give the file to import, or - for standard input",
                 &data, failure) < 0)
         return -1;

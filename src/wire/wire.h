@@ -148,5 +148,3 @@ const char *wire_shim_word(const struct domain *domain, const struct request *re
  * the file names that VDSM, virt-install, KubeVirt and users of cloud-localds choose.
  */
 const char *foreign_seed_reason(const struct disk *disk);
-
-/* --- the buses of a domain ------------------------------------------------------------ */

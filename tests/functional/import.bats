@@ -325,7 +325,7 @@ END
     run virt-seed import vmware x
     assert_refused 2 "cannot import from 'vmware'"
     run virt-seed import kubevirt
-    assert_refused 2 "missing argument: FILE"
+    assert_refused 1 "could not read 'kubevirt'" 'give the file to import'
     run virt-seed import kubevirt a b
     assert_refused 2 "unexpected argument 'b'"
     run virt-seed import --set a -o b kubevirt c
