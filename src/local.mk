@@ -64,6 +64,8 @@ libhost_a_SOURCES = \
 	%D%/host/imds-health.h \
 	%D%/host/imds-tree.c \
 	%D%/host/imds-tree.h \
+	%D%/host/label.c \
+	%D%/host/label.h \
 	%D%/host/libvirt-host.c \
 	%D%/host/libvirt-host.h \
 	%D%/host/maker.c \
@@ -180,10 +182,8 @@ $(guest_scripts): %D%/seed/%-script.inc: %D%/seed/%.sh
 libimage_a_SOURCES = \
 	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/label.c \
-	%D%/image/vfat.c \
 	$(NULL)
-libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
+libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS)
 
 libstore_a_SOURCES = \
 	%D%/store/consumption.c \
@@ -234,15 +234,12 @@ libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
 	%D%/check/disks.c \
-	%D%/check/lost.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/nocloud-net.c \
-	%D%/check/reader.c \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
@@ -271,7 +268,6 @@ SEED_LIBS = \
 	$(NETTLE_LIBS) \
 	$(ZLIB_LIBS) \
 	$(UUID_LIBS) \
-	$(BLKID_LIBS) \
 	$(NULL)
 
 sbin_PROGRAMS += virt-seed-hook virt-seed-maker
@@ -310,7 +306,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/main.c \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu
@@ -393,7 +389,6 @@ virt_seed_SOURCES = \
 	%D%/cli/editor.c \
 	%D%/cli/editor.h \
 	%D%/cli/follow.c \
-	%D%/cli/guest-signs.c \
 	%D%/cli/help.c \
 	%D%/cli/garbage.h \
 	%D%/cli/io.c \

@@ -47,11 +47,6 @@
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
 #define LIMIT_IMAGE_TREE_BLOCKS 512
-/* Of a vfat image: what mdir may list, and the memory (bytes) and time (seconds) that mtools
- * has for it. */
-#define LIMIT_VFAT_LIST (512 * KIB)
-#define LIMIT_VFAT_MEMORY (512 * MIB)
-#define LIMIT_VFAT_SECONDS 20
 
 /* A domain's disks, controllers and host devices, each; QEMU's own limits are far
  * lower. */
@@ -168,10 +163,9 @@
 /* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64
 
-/* What `check` says of one domain; bytes of a schema; what an installed cloud-init may say
+/* What `check` says of one domain; what an installed cloud-init may say
  * of a document, and the memory (bytes) and time (seconds) that it has for it. */
 #define LIMIT_FINDINGS 1000
-#define LIMIT_SCHEMA (4 * MIB)
 #define LIMIT_SCHEMA_OUTPUT (64 * KIB)
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30

@@ -9,7 +9,6 @@
 #include "check/check.h"
 #include "domain/xml.h"
 #include "host/libvirt-host.h"
-#include "image/image.h"
 #include "store/delivery.h"
 #include "store/libvirt-daemon.h"
 #include "store/pipeline.h"
@@ -17,9 +16,8 @@
 
 /* To add a subject, add its function here; a large one has a file of its own. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data,      check_lost,      check_cloud_config,
-    check_network, check_nocloud_net,    check_meta_data, check_smbios,
-    check_disks,   check_initialization, check_reader,
+    check_secrets,   check_user_data, check_network,        check_nocloud_net,
+    check_meta_data, check_disks,     check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */
@@ -230,11 +228,11 @@ check_domain(struct findings *findings, struct domain *domain,
         findings_take(findings, &failure);
         return;
     }
-    label_read_disks(domain);
+    domain_read_labels(domain);
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&check);
     if (options->schema)
-        check_schema(&check, options->schema_file);
+        check_schema(&check);
     /* Wiring assigns a UUID, and is already reported. */
     if (findings->errors == 0 && *domain->uuid)
         seed_make(&seed, &request, &failure);

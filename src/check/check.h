@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buffer.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "host/configuration.h"
@@ -29,33 +28,19 @@
     X(YAML_TYPE, "yaml-type")                                                            \
     X(SCHEMA, "schema")                                                                  \
     X(UNSEEN, "unseen")                                                                  \
-    X(INCLUDE, "include")                                                                \
-    X(LINE_ENDS, "line-ends")                                                            \
-    X(LOST, "lost")                                                                      \
-    X(OTHER_READER, "other-reader")                                                      \
-    X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
-    X(META_DATA_KEY, "meta-data-key")                                                    \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
-    X(VOLATILE_INSTANCE_ID, "volatile-instance-id")                                      \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(UNKNOWN_RESULT, "unknown-result")                                                  \
     X(NIC_COUNT, "nic-count")                                                            \
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
-    X(LINK_DOWN, "link-down")                                                            \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \
-    X(OTHER_CLOUD, "other-cloud")                                                        \
-    X(SERIAL_CHARACTERS, "serial-characters")                                            \
-    X(SERIAL_HIDDEN, "serial-hidden")                                                    \
-    X(KERNEL_ARGUMENTS, "kernel-arguments")                                              \
-    X(NO_ROOT_DISK, "no-root-disk")                                                      \
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \
-    X(IDE_CDROM, "ide-cdrom")                                                            \
     X(SCSI_CONTROLLER, "scsi-controller")                                                \
     X(STARTUP_POLICY, "startup-policy")                                                  \
     X(REPORT_CHANNEL, "report-channel")
@@ -90,10 +75,8 @@ void findings_clear(struct findings *findings);
 #define cleanup_findings __attribute__((cleanup(findings_clear)))
 
 struct check_options {
-    int root;    /* the host's "/": configuration, files and secrets are below it */
-    bool schema; /* whether an installed cloud-init may check the documents as well */
-    /* cloud-init's schema, by which they are checked instead; NULL for none. */
-    const struct buffer *schema_file;
+    int root;      /* the host's "/": configuration, files and secrets are below it */
+    bool schema;   /* whether an installed cloud-init may check the documents as well */
     bool migrates; /* check whether this host could take over the running guest */
 };
 
@@ -119,18 +102,13 @@ struct check {
 /* Each adds its own warnings. Content that the guest would reject was already reported as
  * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
-void check_lost(const struct check *check);
-void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
 void check_initialization(const struct check *check);
 void check_secrets(const struct check *check);
-void check_smbios(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
-void check_reader(const struct check *check);
-/* `file` is NULL, or the schema. */
-void check_schema(const struct check *check, const struct buffer *file);
+void check_schema(const struct check *check);
 
 /* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
  * secret. */
@@ -139,14 +117,6 @@ void check_warn(const struct check *check, enum warning id, int line, const char
 
 /* Return: whether there is such a warning at that line. */
 bool check_has_warned(const struct check *check, enum warning id, int line);
-
-/* Warns of a part, at a line of its document, or of all of it if the line is 0. */
-void check_warn_of_part(const struct check *check, const struct part *part,
-                        enum warning id, const char *hint, int line, const char *message);
-
-/* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if
- * it is empty or masked. */
-enum user_data_kind check_document_kind(const struct part *part);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);

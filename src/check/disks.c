@@ -42,10 +42,6 @@ check_bus(const struct check *check, const struct disk *disk)
         check_warn(check, WARNING_SATA_CDROM, line, BUS_HINT,
                    "the seed is on the sata bus, for which cloud image kernels have "
                    "no driver");
-    if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
-        check_warn(check, WARNING_IDE_CDROM, line, BUS_HINT,
-                   "the seed is on the ide bus, which machine type '%s' does not have",
-                   domain->machine ? domain->machine : domain->arch);
     if (disk->bus == DOMAIN_BUS_SCSI && !is_on_virtio_scsi(domain, disk))
         check_warn(
             check, WARNING_SCSI_CONTROLLER, line,
@@ -55,39 +51,12 @@ check_bus(const struct check *check, const struct disk *disk)
             disk->address.controller);
 }
 
-static bool
-has_something_to_boot(const struct domain *domain)
-{
-    xmlNode *os = xml_child(domain->root, "os");
-
-    if (xml_child(os, "kernel"))
-        return true;
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (!seed_path_is(domain->disks[i].source))
-            return true;
-    }
-    xml_foreach(node, os, "boot") {
-        if (xml_attribute_is(node, "dev", "network"))
-            return true;
-    }
-    xml_foreach(node, xml_child(domain->root, "devices"), "interface") {
-        if (xml_child(node, "boot"))
-            return true;
-    }
-    return false;
-}
-
 void
 check_disks(const struct check *check)
 {
     const struct disk *disk = check->facts->disk;
     const xmlNode *source;
 
-    if (!has_something_to_boot(check->domain))
-        check_warn(check, WARNING_NO_ROOT_DISK, xml_line(check->domain->root),
-                   "add the disk that the guest boots from",
-                   "the domain has no disk%s and nothing else to boot from",
-                   disk ? " except the seed" : "");
     if (!disk)
         return;
     check_bus(check, disk);

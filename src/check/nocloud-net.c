@@ -25,54 +25,22 @@ leads_past(const struct interface *interface)
            !is_type(interface, "user") && !is_type(interface, "ethernet");
 }
 
-static bool
-is_down(const struct interface *interface)
-{
-    return xml_attribute_is(xml_child(interface->node, "link"), "state", "down");
-}
-
-/* Why a guest gets no seed through an interface: the first that applies. */
-static const struct obstacle {
-    bool (*applies)(const struct interface *interface);
-    enum warning id;
-    const char *message;
-    const char *hint;
-} obstacles[] = {
-    {leads_past, WARNING_HOST_UNREACHED,
-     "no interface lets the guest reach its own host, which serves its seed: "
-     "interfaces of type 'direct' and passed-through NICs bypass the host",
-     "add an interface of type 'network', 'bridge' or 'user'" OR_DISK},
-    {is_down, WARNING_LINK_DOWN,
-     "no interface lets the guest fetch its seed: <link state='down'/> turns the interface "
-     "off",
-     "remove <link state='down'/>" OR_DISK},
-};
-
 static void
 check_way(const struct check *check)
 {
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *failure = NULL;
-    bool met[ARRAY_SIZE(obstacles)] = {false};
 
     if (interfaces_read(&interfaces, check->domain, &failure) < 0)
         return;
     for (size_t i = 0; i < interfaces.count; i++) {
-        size_t o = 0;
-
-        while (o < ARRAY_SIZE(obstacles) && !obstacles[o].applies(&interfaces.items[i]))
-            o++;
-        if (o == ARRAY_SIZE(obstacles))
+        if (!leads_past(&interfaces.items[i]))
             return;
-        met[o] = true;
     }
-    /* A <hostdev> may pass a NIC of the host through. */
-    met[0] = met[0] || interfaces.count == 0;
-    for (size_t i = 0; i < ARRAY_SIZE(obstacles); i++) {
-        if (met[i])
-            check_warn(check, obstacles[i].id, check->request->line, obstacles[i].hint,
-                       "%s", obstacles[i].message);
-    }
+    check_warn(check, WARNING_HOST_UNREACHED, check->request->line,
+               "add an interface of type 'network', 'bridge' or 'user'" OR_DISK,
+               "no interface lets the guest reach its own host, which serves its seed: "
+               "interfaces of type 'direct' and passed-through NICs bypass the host");
 }
 
 void

@@ -5,82 +5,14 @@
 #include "config.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "check/check.h"
 
-void
-check_warn_of_part(const struct check *check, const struct part *part, enum warning id,
-                   const char *hint, int line, const char *message)
-{
-    cleanup_free char *description = part_describe(part);
-
-    if (line > 0)
-        check_warn(check, id, part->line, hint, "%s: line %d: %s", description, line,
-                   message);
-    else
-        check_warn(check, id, part->line, hint, "%s %s", description, message);
-}
-
-static bool
-begins_with(const char *text, const char *prefix)
-{
-    return strncasecmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static void
-check_includes(const struct check *check, const struct part *part)
-{
-    cleanup_free char *text = xstrndup(part->data.data, part->data.size);
-    int number = 0;
-
-    for (char *line = text, *next; *line; line = next) {
-        char *end = line + strcspn(line, "\r\n");
-        const char *url = line;
-
-        next = end + (strncmp(end, "\r\n", 2) == 0 ? 2 : *end != '\0');
-        *end = '\0';
-
-        /* As in cloud-init's user_data.py, _do_include. */
-        if (begins_with(line, "#include-once"))
-            url += strlen("#include-once");
-        else if (begins_with(line, "#include"))
-            url += strlen("#include");
-        url += strspn(url, " \t");
-        number++;
-        if (!*url || *url == '#')
-            continue;
-        if (begins_with(url, "http://") || begins_with(url, "https://"))
-            continue;
-        if (begins_with(url, "file:") || *url == '/')
-            check_warn_of_part(
-                check, part, WARNING_INCLUDE,
-                "put the content into its own user-data element, unless the guest's "
-                "image has the file",
-                number, "includes a file from the guest, not from the host");
-        else
-            check_warn_of_part(
-                check, part, WARNING_INCLUDE,
-                "write one http:// or https:// URL on each line", number,
-                "includes something other than an http URL; cloud-init stops if a fetch fails");
-    }
-}
-
-/* Return: whether lines other than the first end in CR LF. If the first one does,
- * cloud-init converts all lines (util.dos2unix), otherwise none. */
-static bool
-has_later_cr_lf(const struct buffer *data)
-{
-    const char *first = memchr(data->data, '\n', data->size);
-
-    if (!first || (first > data->data && first[-1] == '\r'))
-        return false;
-    return memmem(first, data->size - (size_t)(first - data->data), "\r\n", 2);
-}
-
-enum user_data_kind
-check_document_kind(const struct part *part)
+/* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if
+ * it is empty or masked. */
+static enum user_data_kind
+document_kind(const struct part *part)
 {
     if (part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA)
         return USER_DATA_UNKNOWN;
@@ -88,31 +20,6 @@ check_document_kind(const struct part *part)
         return USER_DATA_UNKNOWN;
     return user_data_kind(part->data.data, part->data.size);
 }
-
-void
-check_user_data(const struct check *check)
-{
-    for (size_t i = 0; i < check->request->parts.count; i++) {
-        const struct part *part = check->request->parts.list[i];
-        const enum user_data_kind kind = check_document_kind(part);
-
-        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
-            check_warn_of_part(
-                check, part, WARNING_UNSEEN,
-                "put each part into its own user-data element: virt-seed combines them",
-                0, "is packed (gzip or MIME), so its values were not checked");
-        else if (kind == USER_DATA_INCLUDE || kind == USER_DATA_INCLUDE_ONCE)
-            check_includes(check, part);
-        else if ((kind == USER_DATA_SCRIPT || kind == USER_DATA_BOOTHOOK) &&
-                 has_later_cr_lf(&part->data))
-            check_warn_of_part(
-                check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
-                "has lines that end in CR LF, but not the first: the shell would see the "
-                "CR");
-    }
-}
-
-/* --- cloud-configs ------------------------------------------------------------------ */
 
 static const struct rule rules[] = {
     {{"hostname", "fqdn", "locale", "timezone", "password", "phone_home.url",
@@ -138,7 +45,7 @@ check_is_cloud_config(const struct part *part)
     enum user_data_kind kind;
 
     if (part->kind != PART_VALUE)
-        return check_document_kind(part) == USER_DATA_CLOUD_CONFIG;
+        return document_kind(part) == USER_DATA_CLOUD_CONFIG;
     if (part->data.size == 0 || part->masked ||
         strcmp(part->element, "custom_script") != 0)
         return false;
@@ -146,42 +53,24 @@ check_is_cloud_config(const struct part *part)
     return kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN;
 }
 
-/* Warns if 'vendor_data: {enabled: …}' disables vendor-data. Only the texts "true", "1",
- * "on" and "yes" are true (cloud-init's util.translate_bool). */
-static void
-check_vendor_data(const struct check *check, const struct part *part,
-                  const struct yaml_node *root)
-{
-    static const char *const true_words[] = {"true", "1", "on", "yes"};
-    const struct yaml_node *enabled = yaml_get(yaml_get(root, "vendor_data"), "enabled");
-
-    if (!enabled || enabled->kind != YAML_SCALAR)
-        return;
-    if (part->kind == PART_VENDOR_DATA ||
-        !parts_find(&check->request->parts, PART_VENDOR_DATA))
-        return;
-    for (size_t i = 0; i < ARRAY_SIZE(true_words); i++) {
-        if (strcasecmp(enabled->text, true_words[i]) == 0)
-            return;
-    }
-    check_warn(check, WARNING_VENDOR_DATA_UNUSED, part->line,
-               "remove it from user-data if the vendor-data should take effect",
-               "<%s>: line %d: 'vendor_data' disables the request's vendor-data",
-               part->element, enabled->line);
-}
-
 void
-check_cloud_config(const struct check *check)
+check_user_data(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
+        const enum user_data_kind kind = document_kind(part);
+        cleanup_free char *description = part_describe(part);
         cleanup_yaml struct yaml yaml = {0};
         const struct yaml_node *root =
             check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
-        if (!root)
-            continue;
-        rules_apply(check, part, root, rules);
-        check_vendor_data(check, part, root);
+        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
+            check_warn(
+                check, WARNING_UNSEEN, part->line,
+                "put each part into its own user-data element: virt-seed combines them",
+                "%s is packed (gzip or MIME), so its values were not checked",
+                description);
+        else if (root)
+            rules_apply(check, part, root, rules);
     }
 }

@@ -128,25 +128,6 @@ fail_option(const struct table *table, const struct command *command, bool lacks
                         command ? " " : "", command ? command->name : "");
 }
 
-/* Removes the option that getopt has just read, with its value, from context->words. */
-static void
-forget_option(const struct context *context, char **argv)
-{
-    char **option = option_word(argv);
-    const char *value = option == &argv[optind - 1] ? NULL : optarg;
-    /* "-qc URI" is two options, of which one stays. */
-    bool is_cluster = (*option)[1] != '-' && (*option)[1] != 'c';
-    size_t kept = 0;
-
-    if (is_cluster)
-        *strchr(*option, 'c') = '\0';
-    for (char **word = context->words; *word; word++) {
-        if (*word != value && (is_cluster || *word != *option))
-            context->words[kept++] = *word;
-    }
-    context->words[kept] = NULL;
-}
-
 /* Return: as arguments_read(). */
 static int
 take_option(const struct option_row *row, const struct command *command,
@@ -257,8 +238,6 @@ arguments_read(struct context *context, const struct command *command, void *opt
             optopt = 0;
             return fail_option(&table, command, false, word, failure);
         }
-        if (table.rows[index] == &global_options[0])
-            forget_option(context, argv);
         result = take_option(table.rows[index], command, context,
                              index < table.own ? options : context, failure);
         if (result != 0)

@@ -17,7 +17,6 @@
 #include "host/configuration.h"
 #include "host/domain-text.h"
 #include "host/maker.h"
-#include "image/image.h"
 #include "maker/wire.h"
 #include "store/password.h"
 
@@ -36,7 +35,7 @@ definition_wire(struct definition *definition, const struct context *context,
     int result = 0;
 
     if (is_here) {
-        label_read_disks(&definition->domain);
+        domain_read_labels(&definition->domain);
         result = config_read(&config, context->root, failure);
     }
     if (result == 0)

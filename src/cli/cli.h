@@ -25,7 +25,6 @@ struct context {
     bool json; /* these only if the command takes them */
     bool dry_run;
     bool verbose;
-    char **words;    /* the whole command line without --connect; NULL at its end */
     char **operands; /* as many as the command allows */
     size_t operand_count;
 };

@@ -17,10 +17,7 @@ struct options {
     bool migration;
     bool no_schema;
     bool strict;
-    const char *schema;
-    /* Set by no option: what is in that file, or NULL; and where to note that what checks by
-     * the schema is missing. */
-    const struct buffer *schema_content;
+    /* Set by no option: where to note that what checks by the schema is missing. */
     bool *is_missing;
 };
 
@@ -71,7 +68,6 @@ run_one(const struct context *context, const void *data, struct failure **failur
     const struct check_options check = {
         .root = context->root,
         .schema = !options->no_schema,
-        .schema_file = options->schema_content,
         .migrates = options->migration,
     };
     cleanup_findings struct findings findings = {0};
@@ -105,7 +101,7 @@ run_all(const struct context *context, const struct options *options,
 
     every.operands = NULL;
     every.operand_count = 0;
-    if (!connection || definition_list_asking(connection, "*", 0, &every.operands,
+    if (!connection || definition_list_asking(connection, 0, &every.operands,
                                               &every.operand_count, failure) < 0)
         return -1;
     status = definition_each(&every, options, run_one, failure);
@@ -120,7 +116,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     struct options own = *(const struct options *)data;
     const struct options *options = &own;
-    cleanup_buffer struct buffer schema = {0};
     const char *mistake = "no domain or file was named";
     bool is_missing = false;
     int status;
@@ -132,15 +127,6 @@ run(const struct context *context, const void *data, struct failure **failure)
             failure, FAILURE_USAGE,
             "%s\nname domains or files, or give --all for all domains that ask for cloud-init",
             mistake);
-    if (options->schema && options->no_schema)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--schema and --no-schema cannot be combined\nchoose one");
-    if (options->schema &&
-        io_read(options->schema, LIMIT_SCHEMA,
-                "use schema-cloud-config-v1.json from cloud-init's source", &schema,
-                failure) < 0)
-        return -1;
-    own.schema_content = options->schema ? &schema : NULL;
     own.is_missing = &is_missing;
     if (options->all)
         status = run_all(context, options, failure);
@@ -148,16 +134,10 @@ run(const struct context *context, const void *data, struct failure **failure)
         status = definition_each(context, options, run_one, failure);
     if (status < 0)
         return -1;
-    if (is_missing && options->schema)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "the documents could not be checked by '%s': there is no "
-                           "python3 with jsonschema\n"
-                           "install python3-jsonschema",
-                           options->schema);
     if (is_missing && !context->json && !context->quiet)
         puts(
             "note: cloud-init's schema was not checked: cloud-init is not installed here\n"
-            "  hint: give the schema with --schema=FILE, or --no-schema");
+            "  hint: --no-schema leaves this note out");
     return status;
 }
 
@@ -167,8 +147,6 @@ static const struct option_row rows[] = {
            "check whether this host could take over the running guest"),
     OPTION(0, "no-schema", NULL, no_schema,
            "do not ask an installed cloud-init for its schema"),
-    OPTION(0, "schema", "FILE", schema,
-           "check cloud-configs by cloud-init's JSON schema in FILE instead"),
     OPTION(0, "strict", NULL, strict, "also exit with 1 if there are warnings"),
     OPTION_END,
 };

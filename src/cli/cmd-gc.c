@@ -22,7 +22,6 @@
 #include "cli/cli.h"
 #include "cli/garbage.h"
 #include "cli/libvirt.h"
-#include "cli/rehearsal.h"
 #include "host/abandoned.h"
 #include "store/record.h"
 
@@ -112,12 +111,6 @@ garbage_find(virConnectPtr connection, int root, bool all, bool notes,
     return 0;
 }
 
-/* What remove_one() needs. */
-struct collector {
-    const struct context *context;
-    virConnectPtr connection;
-};
-
 static int
 remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
            struct failure **failure)
@@ -128,8 +121,7 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
         [GARBAGE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
         [GARBAGE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
     };
-    const struct collector *collector = data;
-    const struct context *context = collector->context;
+    const struct context *context = data;
     const bool kept = fate != GARBAGE_REMOVED;
     const char *what = "kept";
 
@@ -137,13 +129,9 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
         return 0;
     if (!kept)
         what = context->dry_run ? "would remove" : "removed";
-    if (!kept && !context->dry_run) {
-        if (strcmp(leftover->directory, VIRT_SEED_TRYDIR) == 0)
-            rehearsal_files_give_back_of(context->root, leftover->name,
-                                         collector->connection);
-        if (leftover_remove(context->root, leftover, failure) < 0)
-            return -1;
-    }
+    if (!kept && !context->dry_run &&
+        leftover_remove(context->root, leftover, failure) < 0)
+        return -1;
     if (!context->quiet)
         print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
                            leftover->name, reasons[fate]);
@@ -157,12 +145,10 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
 
-    struct collector collector = {context, connection};
-
-    if (!connection || libvirt_require_system(connection, context, failure) < 0)
+    if (!connection || libvirt_require_system(connection, failure) < 0)
         return -1;
     return garbage_find(connection, context->root, options->all, !context->dry_run,
-                        remove_one, &collector, failure);
+                        remove_one, (void *)context, failure);
 }
 
 static const struct option_row rows[] = {

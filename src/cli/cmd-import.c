@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/limits.h"
@@ -77,7 +76,6 @@ read_import(struct import *import, const struct context *context, const char *ma
     const struct format *format =
         context->operand_count > 1 ? format_by_name(context->operands[0]) : NULL;
     cleanup_buffer struct buffer data = {0};
-    bool is_format;
 
     if (context->operand_count > 1 && !format)
         return failure_set(
@@ -86,10 +84,6 @@ read_import(struct import *import, const struct context *context, const char *ma
             "virt-seed import kubevirt FILE, virt-seed import ovirt FILE, or "
             "virt-seed import seed FILE",
             context->operands[0]);
-    is_format = file && !format && format_by_name(file);
-    if (is_format && access(file, F_OK) < 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "missing argument: FILE\nvirt-seed import %s FILE", file);
     if (io_read(file, LIMIT_PART, "give the file to import, or - for standard input",
                 &data, failure) < 0)
         return -1;
@@ -195,8 +189,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
                                    failure) < 0)
             return -1;
-        if (options->secrets &&
-            libvirt_require_local(definition.connection, context, failure) < 0)
+        if (options->secrets && libvirt_require_local(definition.connection, failure) < 0)
             return -1;
         if (put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||

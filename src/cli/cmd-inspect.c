@@ -199,7 +199,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                                  "could not open '%s'\n"
                                  "give the file of an image; 'virt-seed build' makes one",
                                  path);
-    if (image_read(fd, &seed, failure) < 0)
+    if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", path);
     judge(&inspection, &seed);
     if (context->json)
@@ -222,7 +222,7 @@ const struct command cmd_inspect = {
     .operands = "IMAGE",
     .summary = "show what is in any seed's image",
     .help =
-        "Reads an ISO 9660 or vfat image that virt-seed or another tool has made, and\n"
+        "Reads an ISO 9660 image that virt-seed or another tool has made, and\n"
         "prints its label, the datasource that cloud-init takes it for, and what\n"
         "cloud-init takes from each document. Exit status 1 if cloud-init would ignore\n"
         "the image, or fail on a document.\n",

@@ -296,54 +296,12 @@ check_documents(const struct domain *domain, struct failure **failure)
     return 0;
 }
 
-/* Return: whether the option has written the element <TAG …>. */
-static bool
-has_written(const struct option_row *row, const char *tag, size_t length)
-{
-    static const char *const of_ip[] = {"address", "gateway", "nameserver"};
-    const struct setting *setting = row->data;
-    const char *element = setting->element ? setting->element : "";
-
-    for (size_t i = 0; setting->add == set_add_ip && i < ARRAY_SIZE(of_ip); i++) {
-        if (strlen(of_ip[i]) == length && strncmp(of_ip[i], tag, length) == 0)
-            return true;
-    }
-    return strlen(element) == length && strncmp(element, tag, length) == 0;
-}
-
-/* Adds to a failure of the domain that names an element which option it comes from: of
- * several the last, which made a duplicate. Return: -1. */
-static int
-name_option(const struct option_values *values, const char *domain,
-            struct failure **failure)
-{
-    cleanup_free char *prefix = xasprintf("domain '%s': ", domain);
-    char *message = (*failure)->message;
-    const char *tag;
-    size_t length;
-
-    /* The option comes after the domain. */
-    if (strncmp(message, prefix, strlen(prefix)) == 0)
-        memmove(message, message + strlen(prefix), strlen(message + strlen(prefix)) + 1);
-    tag = strchr(message, '<');
-    length = tag ? strcspn(++tag, " />") : 0;
-    for (size_t i = values->count; tag && i-- > 0;) {
-        const struct option_row *row = values->list[i].row;
-
-        if (*values->list[i].text && has_written(row, tag, length)) {
-            failure_prefix(failure, "--%s", row->name);
-            break;
-        }
-    }
-    return failure_prefix(failure, "domain '%s'", domain);
-}
-
 /* --- passwords ---------------------------------------------------------------------- */
 
 /* Fails if the hashes cannot be stored for the domain. */
 static int
-check_storage(const struct definition *definition, const struct context *context,
-              const struct change_options *change, struct failure **failure)
+check_storage(const struct definition *definition, const struct change_options *change,
+              struct failure **failure)
 {
     if (!definition->libvirt)
         return failure_set(
@@ -358,7 +316,7 @@ check_storage(const struct definition *definition, const struct context *context
             "a password cannot be combined with --output: this host stores "
             "its hash when the domain is defined\n"
             "omit --output");
-    return libvirt_require_local(definition->connection, context, failure);
+    return libvirt_require_local(definition->connection, failure);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -373,7 +331,7 @@ wire_and_check(struct definition *definition, const struct context *context,
 
     if (definition_wire(definition, context, &options->change, wiring, failure) < 0 ||
         check_documents(&definition->domain, failure) < 0)
-        return name_option(&options->settings, definition->domain.name, failure);
+        return -1;
     definition->request_alone = wiring->change_count == written;
     return 0;
 }
@@ -399,7 +357,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
     if (has_password) {
-        if (check_storage(&definition, context, &change, failure) < 0)
+        if (check_storage(&definition, &change, failure) < 0)
             return -1;
         wiring_note(&wiring, "hash of the password stored on this host");
     }

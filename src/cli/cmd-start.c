@@ -220,52 +220,29 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     return 0;
 }
 
-/* Adds the domains that ask for a seed and have such a name. Return: how many, or -1. */
+/* Adds the domains that ask for a seed. */
 static int
-add_matching(struct starting *starting, const char *pattern, struct failure **failure)
+add_all(struct starting *starting, struct failure **failure)
 {
     char **uuids = NULL;
     size_t count = 0;
-    int found = 0;
+    int result = 0;
 
-    if (definition_list_asking(starting->connection, pattern,
-                               VIR_CONNECT_LIST_DOMAINS_PERSISTENT, &uuids, &count,
-                               failure) < 0)
+    if (definition_list_asking(starting->connection, VIR_CONNECT_LIST_DOMAINS_PERSISTENT,
+                               &uuids, &count, failure) < 0)
         return -1;
-    for (size_t i = 0; found >= 0 && i < count; i++) {
+    for (size_t i = 0; result == 0 && i < count; i++) {
         cleanup_failure struct failure *reason = NULL;
 
         /* One that was undefined since the list was made does not stop the others. */
-        if (add_domain(starting, uuids[i], &reason) == 0) {
-            found++;
-        } else if (reason->code != FAILURE_DOMAIN_MISSING) {
-            *failure = steal(reason);
-            found = -1;
-        }
+        if (add_domain(starting, uuids[i], &reason) == 0 ||
+            reason->code == FAILURE_DOMAIN_MISSING)
+            continue;
+        *failure = steal(reason);
+        result = -1;
     }
     texts_free(uuids, count);
-    return found;
-}
-
-/* A domain's name, or a pattern, unless there is a domain of that very name. */
-static int
-add_operand(struct starting *starting, const char *name, struct failure **failure)
-{
-    cleanup_libvirt_domain virDomainPtr domain = NULL;
-    bool is_pattern = strpbrk(name, "*?[");
-    int found;
-
-    if (is_pattern)
-        domain = virDomainLookupByName(starting->connection, name);
-    if (domain || !is_pattern)
-        return add_domain(starting, name, failure);
-    found = add_matching(starting, name, failure);
-    if (found == 0)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "no domain that asks for cloud-init matches '%s'\n"
-                           "'virt-seed status' lists the domains",
-                           name);
-    return found < 0 ? -1 : 0;
+    return result;
 }
 
 /* --- the command -------------------------------------------------------------------- */
@@ -324,10 +301,10 @@ start_and_wait(struct starting *starting, struct failure **failure)
     if (!starting->connection)
         return -1;
     for (size_t i = 0; i < context->operand_count; i++) {
-        if (add_operand(starting, context->operands[i], failure) < 0)
+        if (add_domain(starting, context->operands[i], failure) < 0)
             return -1;
     }
-    if (starting->options->all && add_matching(starting, "*", failure) < 0)
+    if (starting->options->all && add_all(starting, failure) < 0)
         return -1;
     if (starting->waiting.count == 0) {
         if (!context->quiet && !starting->context->json)
@@ -398,10 +375,8 @@ const struct command cmd_start = {
     .help =
         "Starts domains that ask for cloud-init. It wires those that are not wired yet,\n"
         "starts all of them side by side, and waits for their guests as 'virt-seed wait'\n"
-        "does, with the same exit status. DOMAIN may be a quoted shell pattern: 'web*'\n"
-        "means all domains with such a name that ask for cloud-init. If a domain is\n"
-        "already running, the command only waits for its guest. If a domain cannot be\n"
-        "started, the others still are.\n",
+        "does, with the same exit status. If a domain is already running, the command\n"
+        "only waits for its guest. If a domain cannot be started, the others still are.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN,

@@ -38,7 +38,6 @@
 #include "cli/rehearsal.h"
 #include "cli/waiting.h"
 #include "domain/xml.h"
-#include "image/image.h"
 #include "wire/wire.h"
 
 /* How often something is looked at for which there is no event. */
@@ -244,7 +243,7 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     /* Of the definition, since the hook sees only the overlays. */
     if (domain_check_paths(domain, trial->context->root, failure) < 0)
         return -1;
-    label_read_disks(domain);
+    domain_read_labels(domain);
     if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
         return -1;
     xml_foreach(disk, devices, "disk") {
@@ -343,7 +342,7 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     rehearsal->path = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
-    if (libvirt_require_system(trial->definition.connection, context, failure) < 0 ||
+    if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
@@ -353,8 +352,7 @@ rehearse(struct trial *trial, struct failure **failure)
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
-    if (rehearsal_files_make(rehearsal, trial->definition.domain.uuid, &seed, failure) <
-        0)
+    if (rehearsal_files_make(rehearsal, &seed, failure) < 0)
         return -1;
     if (!context->quiet && !context->json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)

@@ -68,23 +68,19 @@ wire_after_refusal(const struct context *context, struct failure **failure)
 
 /* --- another tool's seed ---------------------------------------------------------- */
 
-/*
- * Makes a request of another tool's seed for a domain that has none: of the seed that
- * virt-install gives the first boot, and with --replace of the domain's own.
- */
+/* Makes a request of another tool's seed for a domain that has none. */
 static int
-adopt_seed(struct definition *definition, const struct context *context, bool replace,
+adopt_seed(struct definition *definition, const struct context *context,
            struct wiring *wiring, struct failure **failure)
 {
-    cleanup_free char *own = NULL;
-    const char *path = definition->first_seed;
+    cleanup_free char *path = NULL;
     cleanup_import struct import import = {.root = context->root};
     const struct domain *domain = &definition->domain;
 
     if (request_find(domain) || payload_find(domain) || domain_uses_shim(domain))
         return 0;
-    if (!path && replace && !libvirt_is_remote(definition->connection))
-        path = own = import_find_seed(&definition->domain);
+    if (!libvirt_is_remote(definition->connection))
+        path = import_find_seed(&definition->domain);
     if (!path)
         return 0;
     import.doc = request_new();
@@ -110,9 +106,11 @@ wire(const struct context *context, const struct options *options, struct wiring
     cleanup_wiring_parts struct wiring_parts parts = {0};
     cleanup_free char *summary = NULL;
 
-    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
-        adopt_seed(&definition, context, change.replace, wiring, failure) < 0 ||
-        definition_wire(&definition, context, &options->change, wiring, failure) < 0)
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
+        return -1;
+    if (change.replace && adopt_seed(&definition, context, wiring, failure) < 0)
+        return -1;
+    if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
     wiring_parts_read(&parts, &definition);
     change.summary = summary = wiring_parts_describe("wired", &parts, &unmentioned);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,52 +16,11 @@
 #include "cli/libvirt.h"
 #include "domain/xml.h"
 #include "host/configuration.h"
-#include "import/import.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 
-/*
- * Reads the text as a stream of two domains, as virt-install --print-xml writes it: first
- * the boot that installs or has the seed, then the definition. `*failure` is why it is not
- * one document, and stays if it is not such a stream either.
- */
 static int
-read_stream(struct definition *definition, const struct context *context,
-            const char *origin, struct failure **failure)
-{
-    const size_t length = xml_first_domain(definition->text);
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *rest = xstrdup(definition->text + length);
-    cleanup_xml xmlDoc *doc = xml_parse(definition->text, length, origin, &ignored);
-    cleanup_xml xmlDoc *last =
-        doc ? xml_parse(rest, strlen(rest), origin, &ignored) : NULL;
-    cleanup_domain struct domain first = {0};
-    cleanup_domain struct domain domain = {0};
-
-    if (!last || domain_read(&first, doc, &ignored) < 0 ||
-        domain_read(&domain, last, &ignored) < 0)
-        return -1;
-    failure_free(steal(*failure));
-    if (strcmp(first.name, domain.name) != 0)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "%s has two domains, '%s' and '%s'\n"
-                           "give one domain at a time",
-                           origin, first.name, domain.name);
-    if (!context->quiet)
-        print_outside_line(stderr,
-                           "virt-seed: note: %s has domain '%s' twice; the last one is "
-                           "its definition",
-                           origin, domain.name);
-    definition->first_seed = import_find_seed(&first);
-    definition->doc = steal(last);
-    free(definition->text);
-    definition->text = steal(rest);
-    return 0;
-}
-
-static int
-load_file(struct definition *definition, const struct context *context,
-          const char *argument, struct failure **failure)
+load_file(struct definition *definition, const char *argument, struct failure **failure)
 {
     const bool standard_input = strcmp(argument, "-") == 0;
     const char *origin = standard_input ? "standard input" : argument;
@@ -75,8 +33,7 @@ load_file(struct definition *definition, const struct context *context,
         return -1;
     definition->doc = xml_parse(text.data, text.size, origin, failure);
     definition->text = steal_buffer(&text).data;
-    if (!definition->doc &&
-        (!definition->text || read_stream(definition, context, origin, failure) < 0))
+    if (!definition->doc)
         return -1;
     if (domain_read(&definition->domain, definition->doc, failure) < 0)
         return failure_prefix(failure, "%s", origin);
@@ -164,7 +121,7 @@ definition_load(struct definition *definition, const struct context *context,
 
     *definition = (struct definition){0};
     if (definition_is_file(name))
-        return load_file(definition, context, name, failure);
+        return load_file(definition, name, failure);
     if (definition_load_domain(definition, context, name, use, failure) == 0)
         return 0;
     is_found = (*failure)->code != FAILURE_DOMAIN_MISSING &&
@@ -203,7 +160,6 @@ definition_clear(struct definition *definition)
 {
     domain_clear(&definition->domain);
     free(definition->text);
-    free(definition->first_seed);
     xmlFreeDoc(definition->doc);
     if (definition->libvirt)
         virDomainFree(definition->libvirt);
@@ -263,8 +219,8 @@ may_ask(virConnectPtr connection, virDomainPtr domain)
 }
 
 int
-definition_list_asking(virConnectPtr connection, const char *pattern, unsigned int flags,
-                       char ***uuids, size_t *count, struct failure **failure)
+definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uuids,
+                       size_t *count, struct failure **failure)
 {
     virDomainPtr *domains = NULL;
     int domain_count = virConnectListAllDomains(connection, &domains, flags);
@@ -274,8 +230,7 @@ definition_list_asking(virConnectPtr connection, const char *pattern, unsigned i
     for (int i = 0; i < domain_count; i++) {
         char uuid[VIR_UUID_STRING_BUFLEN];
 
-        if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
-            may_ask(connection, domains[i]) &&
+        if (may_ask(connection, domains[i]) &&
             virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);

@@ -24,9 +24,6 @@ struct definition {
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
     char *text;               /* of the file, or as libvirt gave it, if it is to change */
-    /* Of a stream of two domains, of which the last is the definition: the path of another
-     * tool's seed in the first, or NULL. */
-    char *first_seed;
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     bool is_defined;      /* libvirt has the change, or may have it */
@@ -79,13 +76,11 @@ int definition_each(const struct context *context, const void *options,
                                struct failure **failure),
                     struct failure **failure);
 
-/* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined, and whose
- * name matches the shell pattern; `flags` is virConnectListAllDomains()'s. One that libvirt
- * cannot send may ask, and is added: whoever reads it says why. The list is
- * texts_free()'s. */
-int definition_list_asking(virConnectPtr connection, const char *pattern,
-                           unsigned int flags, char ***uuids, size_t *count,
-                           struct failure **failure);
+/* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined; `flags` is
+ * virConnectListAllDomains()'s. One that libvirt cannot send may ask, and is added: whoever
+ * reads it says why. The list is texts_free()'s. */
+int definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uuids,
+                           size_t *count, struct failure **failure);
 
 /* --- its seed --------------------------------------------------------------------- */
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The user's editor, on a text in a temporary file; one at a time. If a signal ends this
- * process, it ends the editor, too; the file is then removed, unless something was saved
- * in it.
- */
+/* The user's editor, on a text in a temporary file; one at a time. If a signal ends this
+ * process, the file stays: there may be something in it that nobody wants to lose. */
 #pragma once
 
 #include <stdbool.h>

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -155,17 +154,6 @@ json_print(json_t *value)
 
 /* --- text in columns -------------------------------------------------------------- */
 
-/* Return: the locale before, for uselocale(3). */
-static locale_t
-enter_utf8(void)
-{
-    static locale_t utf8;
-
-    if (!utf8)
-        utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    return uselocale(utf8);
-}
-
 char *
 columns_text(const char *text)
 {
@@ -173,29 +161,6 @@ columns_text(const char *text)
 
     utf8_replace_controls(copy);
     return copy;
-}
-
-void
-columns_cut(char *text, size_t columns)
-{
-    locale_t before = enter_utf8();
-    mbstate_t state = {0};
-
-    while (*text) {
-        wchar_t character;
-        size_t length = mbrtowc(&character, text, strlen(text), &state);
-        int width = length < (size_t)-2 ? wcwidth(character) : 1;
-
-        if (width < 0)
-            width = 1;
-        if ((size_t)width > columns) {
-            *text = '\0';
-            break;
-        }
-        columns -= (size_t)width;
-        text += length < (size_t)-2 ? length : 1;
-    }
-    uselocale(before);
 }
 
 struct libscols_table *
@@ -229,8 +194,11 @@ columns_add(struct libscols_table *table, const char *const *texts)
 void
 columns_print(struct libscols_table *table)
 {
-    locale_t before = enter_utf8();
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = uselocale(utf8);
 
     scols_print_table(table);
     uselocale(before);
+    if (utf8)
+        freelocale(utf8);
 }

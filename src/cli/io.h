@@ -52,9 +52,6 @@ void json_print(json_t *value);
  * characters, owned by the caller (free). */
 char *columns_text(const char *text);
 
-/* Cuts such text, in place, to so many columns. */
-void columns_cut(char *text, size_t columns);
-
 /* Return: a table whose columns are as wide as what is in them, owned by the caller
  * (scols_unref_table). */
 struct libscols_table *columns_table(size_t count);

@@ -10,7 +10,6 @@
 #include <libxml/uri.h>
 #include <uuid.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -105,62 +104,28 @@ libvirt_is_remote(virConnectPtr connection)
     return uri;
 }
 
-/* Return: the command line of ssh that runs this command on that host, owned by the caller
- * (free). The login shell there parses the words again. */
-static char *
-ssh_line(const xmlURI *uri, char *const *words)
-{
-    cleanup_buffer struct buffer remote = {0};
-    cleanup_buffer struct buffer line = {0};
-    cleanup_free char *quoted = NULL;
-    size_t length = strlen(uri->server);
-    bool is_ipv6 = uri->server[0] == '[' && uri->server[length - 1] == ']';
-    cleanup_free char *host =
-        is_ipv6 ? xstrndup(uri->server + 1, length - 2) : xstrdup(uri->server);
-    cleanup_free char *login =
-        xasprintf("%s%s%s", uri->user ? uri->user : "", uri->user ? "@" : "", host);
-    cleanup_free char *destination = xshellquote(login);
-    bool needs_quotes = false;
-
-    buffer_append_string(&remote, "virt-seed");
-    for (; *words; words++) {
-        cleanup_free char *word = xshellquote(*words);
-
-        needs_quotes = needs_quotes || strcmp(word, *words) != 0;
-        buffer_printf(&remote, " %s", word);
-    }
-    quoted = needs_quotes ? xshellquote(remote.data) : xstrdup(remote.data);
-    buffer_append_string(&line, "ssh ");
-    /* Any other port is that of libvirt's own protocol. */
-    if (uri->port > 0 && strstr(uri->scheme, "ssh"))
-        buffer_printf(&line, "-p %d ", uri->port);
-    buffer_printf(&line, "%s %s", destination, quoted);
-    return xstrdup(line.data);
-}
-
 static int
-require_local(const char *text, const struct context *context, struct failure **failure)
+require_local(const char *text, struct failure **failure)
 {
     xmlURI *uri = parse_remote(text);
-    cleanup_free char *line = uri ? ssh_line(uri, context->words) : NULL;
 
-    xmlFreeURI(uri);
-    if (!line)
+    if (!uri)
         return 0;
-    return failure_set(failure, FAILURE_USAGE,
-                       "the domain is on another host, whose files and secrets cannot "
-                       "be read from here\n"
-                       "run the command there: %s",
-                       line);
+    failure_set(failure, FAILURE_USAGE,
+                "the domain is on another host, whose files and secrets cannot be read "
+                "from here\n"
+                "run the command on '%.256s', without --connect",
+                uri->server);
+    xmlFreeURI(uri);
+    return -1;
 }
 
 int
-libvirt_require_local(virConnectPtr connection, const struct context *context,
-                      struct failure **failure)
+libvirt_require_local(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *text = virConnectGetURI(connection);
 
-    return require_local(text, context, failure);
+    return require_local(text, failure);
 }
 
 virConnectPtr
@@ -171,21 +136,20 @@ libvirt_connect_here(const struct context *context, bool read_only,
     virConnectPtr connection;
 
     /* Before ssh asks for a password; and after it, because the URI may be an alias. */
-    if (require_local(uri, context, failure) < 0)
+    if (require_local(uri, failure) < 0)
         return NULL;
     connection = libvirt_connect(context->uri, read_only, failure);
-    if (connection && libvirt_require_local(connection, context, failure) < 0)
+    if (connection && libvirt_require_local(connection, failure) < 0)
         virConnectClose(steal(connection));
     return connection;
 }
 
 int
-libvirt_require_system(virConnectPtr connection, const struct context *context,
-                       struct failure **failure)
+libvirt_require_system(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *uri = virConnectGetURI(connection);
 
-    if (libvirt_require_local(connection, context, failure) < 0)
+    if (libvirt_require_local(connection, failure) < 0)
         return -1;
     if (uri && strcmp(uri, "qemu:///system") == 0)
         return 0;

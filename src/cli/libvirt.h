@@ -46,13 +46,11 @@ bool libvirt_is_remote(virConnectPtr connection);
 
 /* Fails if the daemon runs on another host, whose secrets and files are not ours to
  * read. */
-int libvirt_require_local(virConnectPtr connection, const struct context *context,
-                          struct failure **failure);
+int libvirt_require_local(virConnectPtr connection, struct failure **failure);
 
 /* Fails unless it is this host's daemon for QEMU (qemu:///system), whose hooks run: any
  * other knows none of the domains that have files here. */
-int libvirt_require_system(virConnectPtr connection, const struct context *context,
-                           struct failure **failure);
+int libvirt_require_system(virConnectPtr connection, struct failure **failure);
 
 /* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or
  * NULL. */

@@ -46,20 +46,11 @@ const struct command_row commands[] = {
     {NULL, NULL, NULL},
 };
 
-/* What people look for, and its name here. */
-static const struct {
-    const char *name;
-    const char *command;
-} other_names[] = {
-    {"delete", "unset"}, {"diff", "pending"}, {"lint", "check"},
-    {"list", "status"},  {"logs", "wait"},    {"validate", "check"},
-};
-
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
     const char *names[ARRAY_SIZE(commands)];
-    const char *near = NULL;
+    const char *near;
     size_t count = 0;
 
     for (const struct command_row *row = commands; row->command; row++) {
@@ -68,12 +59,7 @@ command_find(const char *name, struct failure **failure)
         if (row->command->summary)
             names[count++] = row->command->name;
     }
-    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
-        if (strcmp(other_names[i].name, name) == 0)
-            near = other_names[i].command;
-    }
-    if (!near)
-        near = text_suggest(name, names, count);
+    near = text_suggest(name, names, count);
     failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
     if (near)
         failure_hint(failure,
@@ -107,15 +93,11 @@ static int
 run(int argc, char **argv, struct failure **failure)
 {
     struct context context = {.root_path = "/", .root = -1};
-    cleanup_free char **words = xcalloc((size_t)argc + 1, sizeof(*words));
     const struct command *command;
     cleanup_free void *options = NULL;
     cleanup_close int root = -1;
     int result;
 
-    if (argc > 0)
-        memcpy(words, argv + 1, (size_t)argc * sizeof(*words));
-    context.words = words;
     result = arguments_read(&context, NULL, NULL, argc, argv, failure);
     if (result > 0)
         return STATUS_OK;

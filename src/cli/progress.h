@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What is shown of the domains that are waited for: on a terminal a line for each,
- * redrawn in place; else a line or a JSON object for each event. Errors go to standard
- * error; with JSON they are objects among the others.
- */
+/* What is shown of the domains that are waited for: a line or a JSON object for each
+ * event. Errors go to standard error; with JSON they are objects among the others. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -17,7 +13,6 @@
 enum progress_style {
     PROGRESS_QUIET, /* errors alone */
     PROGRESS_LINES,
-    PROGRESS_LIVE,
     PROGRESS_JSON,
 };
 
@@ -32,9 +27,6 @@ struct progress_row {
     struct progress *progress;
     char *name; /* safe to print */
     char *uuid;
-    char *event;            /* the last one */
-    enum guest_stage stage; /* the last one that has started */
-    bool is_finished;       /* it is no longer waited for */
     char boot[UUID_LENGTH + 1];
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     struct progress_texts errors, warnings; /* of this boot's */
@@ -45,12 +37,8 @@ struct progress {
     enum progress_style style;
     struct progress_row **rows;
     size_t count;
-    size_t drawn;  /* lines on the terminal, above the cursor */
-    int64_t start; /* by clock_milliseconds() */
 };
 
-/* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something
- * else. */
 void progress_open(struct progress *progress, bool quiet, bool json);
 
 /* Return: the domain's row, owned by `progress`. */
@@ -72,8 +60,4 @@ void progress_wait_for(struct progress_row *row, const char *what);
 void progress_finish(struct progress_row *row, const char *outcome, int status,
                      const struct guest_report *report, const struct failure *failure);
 
-/* A second has passed. */
-void progress_tick(struct progress *progress);
-
-/* Leaves the terminal's cursor at the beginning of an empty line. */
 void progress_close(struct progress *progress);

@@ -15,14 +15,12 @@
 #include "base/buffer.h"
 #include "base/child.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/libvirt.h"
 #include "cli/rehearsal.h"
 #include "host/libvirt-host.h"
 #include "host/own-directory.h"
@@ -138,8 +136,6 @@ make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
     disk->base = steal_fd(base);
     disk->uid = status.st_uid;
     disk->gid = status.st_gid;
-    disk->device = status.st_dev;
-    disk->inode = status.st_ino;
     if (run_qemu_img(rehearsal, disk, failure) < 0)
         return -1;
     /* What the guest writes is nobody else's, as on its own disk. */
@@ -181,38 +177,9 @@ copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure *
     return 0;
 }
 
-/* For rehearsal_files_give_back_of(), if this process is killed. */
-static int
-note_owners(const struct rehearsal *rehearsal, const char *domain,
-            struct failure **failure)
-{
-    json_t *disks = json_array();
-    cleanup_json json_t *owners = NULL;
-    cleanup_free char *text = NULL;
-    int error;
-
-    for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        const struct rehearsal_disk *disk = &rehearsal->disks[i];
-
-        json_add(disks,
-                 json_pack("{s:o, s:I, s:I, s:I, s:I}", "path",
-                           json_outside_string(disk->path), "uid", (json_int_t)disk->uid,
-                           "gid", (json_int_t)disk->gid, "device",
-                           (json_int_t)disk->device, "inode", (json_int_t)disk->inode));
-    }
-    owners =
-        json_pack("{s:o, s:o}", "domain", json_outside_string(domain), "disks", disks);
-    text = json_text(owners);
-    error =
-        fs_replace_file(rehearsal->directory, REHEARSAL_OWNERS, text, 0600, (gid_t)-1);
-    if (error < 0)
-        return fail_file(rehearsal, "write", REHEARSAL_OWNERS, error, failure);
-    return 0;
-}
-
 int
-rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
-                     const struct seed *seed, struct failure **failure)
+rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
+                     struct failure **failure)
 {
     cleanup_close int image = -1;
 
@@ -220,8 +187,6 @@ rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
         if (make_overlay(rehearsal, &rehearsal->disks[i], failure) < 0)
             return -1;
     }
-    if (note_owners(rehearsal, domain, failure) < 0)
-        return -1;
     if (copy_nvram(rehearsal, rehearsal->nvram, failure) < 0)
         return -1;
     image = image_open(failure);
@@ -301,54 +266,6 @@ rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs)
                     disk->uid, disk->gid, disk->path);
         print_warning(failure);
     }
-}
-
-/* Adds the disk that is noted there, if its path still leads to it. */
-static void
-add_noted_disk(struct rehearsal *rehearsal, const json_t *noted)
-{
-    const char *path = json_string_value(json_object_get(noted, "path"));
-    cleanup_close int base = path ? fs_open_in_root(rehearsal->root, path) : -1;
-    struct stat status;
-
-    if (base < 0 || fstat(base, &status) < 0)
-        return;
-    if ((json_int_t)status.st_dev !=
-            json_integer_value(json_object_get(noted, "device")) ||
-        (json_int_t)status.st_ino != json_integer_value(json_object_get(noted, "inode")))
-        return;
-    *array_add(rehearsal->disks, rehearsal->disk_count) = (struct rehearsal_disk){
-        .path = xstrdup(path),
-        .base = steal_fd(base),
-        .uid = (uid_t)json_integer_value(json_object_get(noted, "uid")),
-        .gid = (gid_t)json_integer_value(json_object_get(noted, "gid")),
-    };
-}
-
-void
-rehearsal_files_give_back_of(int root, const char *uuid, virConnectPtr connection)
-{
-    struct rehearsal rehearsal = REHEARSAL_NONE;
-    cleanup_free char *path =
-        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, uuid, REHEARSAL_OWNERS);
-    cleanup_buffer struct buffer text = {0};
-    cleanup_json json_t *owners = NULL;
-    cleanup_libvirt_domain virDomainPtr domain = NULL;
-    const json_t *noted;
-    size_t i;
-
-    if (fs_read_in_root(root, path, LIMIT_RECORD, &text) < 0)
-        return;
-    owners = json_loadb(text.data, text.size, 0, NULL);
-    rehearsal.root = root;
-    json_array_foreach(json_object_get(owners, "disks"), i, noted)
-    {
-        add_noted_disk(&rehearsal, noted);
-    }
-    domain = virDomainLookupByUUIDString(
-        connection, json_string_value(json_object_get(owners, "domain")));
-    rehearsal_files_give_back(&rehearsal, domain && virDomainIsActive(domain) == 1);
-    rehearsal_clear(&rehearsal);
 }
 
 void

@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include <libvirt/libvirt.h>
-
 #include "base/failure.h"
 #include "base/text.h"
 #include "domain/domain.h"
@@ -30,7 +28,6 @@
 #define REHEARSAL_SEED "seed.iso"
 #define REHEARSAL_NVRAM "nvram.fd"
 #define REHEARSAL_CONSOLE "console.log"
-#define REHEARSAL_OWNERS "owners.json"
 
 /* A disk of the domain that gets an overlay. */
 struct rehearsal_disk {
@@ -43,8 +40,6 @@ struct rehearsal_disk {
     int base; /* the disk, O_PATH; -1 before */
     uid_t uid;
     gid_t gid;
-    dev_t device;
-    ino_t inode;
 };
 
 struct rehearsal {
@@ -93,10 +88,9 @@ void rehearsal_clear(struct rehearsal *rehearsal);
  * rehearsal_files_remove() even after a failure. */
 int rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure);
 
-/* Makes the overlays, the copy of the firmware's variables, and the seed; `domain` is the
- * UUID of the one that is rehearsed. */
-int rehearsal_files_make(struct rehearsal *rehearsal, const char *domain,
-                         const struct seed *seed, struct failure **failure);
+/* Makes the overlays, the copy of the firmware's variables, and the seed. */
+int rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
+                         struct failure **failure);
 
 /* Makes the report, and allows the rehearsal's domain to use the files, until
  * rehearsal_files_end_start(), when libvirt has started it or not. */
@@ -111,10 +105,6 @@ char *rehearsal_files_read_console(const struct rehearsal *rehearsal);
  * under an overlay. If the domain has started meanwhile, it warns instead: they are
  * libvirt's now. */
 void rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs);
-
-/* The same for a rehearsal, by its UUID, whose process was killed. Leaves alone what has
- * been replaced since, and does nothing if its disks had not been noted. */
-void rehearsal_files_give_back_of(int root, const char *uuid, virConnectPtr connection);
 
 /* Removes everything, and warns of what cannot be removed. */
 void rehearsal_files_remove(const struct rehearsal *rehearsal);

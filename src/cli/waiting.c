@@ -138,20 +138,14 @@ finish_by_time(struct guest *guest)
     bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
-    struct guest_signs signs;
 
-    guest_signs_read(&signs, guest->domain, guest->waiting->context->root, was_heard);
-    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
-                name_of(guest), guest->waiting->options->timeout, stage,
-                signs.reason ? "; " : "", signs.reason ? signs.reason : "");
-    free(signs.reason);
-    if (signs.hint)
-        failure_hint(&failure, "%s", signs.hint);
-    else if (was_heard)
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s",
+                name_of(guest), guest->waiting->options->timeout, stage);
+    if (was_heard)
         failure_hint(&failure, "%s", logs_of(guest));
     else
-        failure_hint(&failure, "a guest never reports if its image has no cloud-init, or "
-                               "does not read vendor-data");
+        failure_hint(&failure, "see on its console whether it has booted; if it has, its "
+                               "image has no cloud-init, or does not read vendor-data");
     finish(guest, "timeout", STATUS_TIMEOUT, report, failure);
 }
 
@@ -196,31 +190,17 @@ finish_by_stop(struct guest *guest, int detail)
     finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
-/* Says how its last boot ended, if that may be read. */
 static void
 finish_unstarted(struct guest *guest)
 {
-    cleanup_record struct record record = {0};
-    const struct record_result *result = &record.result;
-    cleanup_failure struct failure *unreadable = NULL;
     cleanup_failure struct failure *failure = NULL;
-    const char *how = "finished with errors";
-    cleanup_free char *last = NULL;
 
-    record_read(guest->waiting->context->root, guest->uuid, &record, &unreadable);
-    if (result->state == GUEST_STATE_DONE)
-        how = "was done";
-    if (!record.boot.time)
-        last = xstrdup("");
-    else if (!guest_state_is_end(result->state))
-        last = xasprintf("; its last boot, of %s, did not finish", record.boot.time);
-    else
-        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time, how,
-                         result->time ? " at " : "", result->time ? result->time : "");
-    failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s' is not running%s\n"
-                "start it; 'virt-seed wait --next' also waits for a start",
-                name_of(guest), last);
+    failure_set(
+        &failure, FAILURE_DOMAIN,
+        "domain '%s' is not running\n"
+        "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
+        "status' shows how its last boot ended",
+        name_of(guest));
     finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
 }
 
@@ -507,14 +487,6 @@ waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
 }
 
 static void
-handle_second(int timer, void *data)
-{
-    struct waiting *waiting = data;
-
-    progress_tick(&waiting->progress);
-}
-
-static void
 handle_deadline(int timer, void *data)
 {
     struct waiting *waiting = data;
@@ -537,13 +509,10 @@ handle_deadline(int timer, void *data)
 int
 waiting_run(struct waiting *waiting, struct failure **failure)
 {
-    const bool is_live = waiting->progress.style == PROGRESS_LIVE;
-    int clock = virEventAddTimeout(is_live ? 1000 : -1, handle_second, waiting, NULL);
     int deadline =
         virEventAddTimeout(waiting->milliseconds, handle_deadline, waiting, NULL);
     int result = follow_run(waiting, failure);
 
-    virEventRemoveTimeout(clock);
     virEventRemoveTimeout(deadline);
     return result;
 }

@@ -146,23 +146,3 @@ void waiting_on_stop(struct guest *guest, int detail);
 
 /* Its report can no longer be read. */
 void waiting_on_failure(struct guest *guest, struct failure **reason);
-
-/* --- guest-signs.c: signs of life --------------------------------------------------- */
-
-/*
- * They tell a slow guest from one without cloud-init: whether its end of the report channel
- * is open, whether its guest agent runs, and when it last printed to its console, if that
- * goes to a file.
- */
-
-/* What they say about a guest that has not reported, or not its end, and what to do: a
- * phrase each, or NULL if they say nothing. */
-struct guest_signs {
-    char *reason; /* owned by the caller (free) */
-    const char *hint;
-};
-
-/* Reads them; the connection may be a read-only one. `root` is the directory "/" of the
- * host; `was_heard` says that the guest has reported something. */
-void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root,
-                      bool was_heard);

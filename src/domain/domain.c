@@ -13,6 +13,7 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/forbidden-paths.h"
+#include "host/label.h"
 
 /* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. */
 static int
@@ -247,6 +248,18 @@ disk_may_have_label(const struct disk *disk)
     if (disk->source[0] != '/' || strlen(disk->source) >= PATH_MAX)
         return false;
     return !disk->format || strcmp(disk->format, "raw") == 0;
+}
+
+void
+domain_read_labels(struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        struct disk *disk = &domain->disks[i];
+        const char *label = disk_may_have_label(disk) ? label_find(disk->source) : NULL;
+
+        if (label)
+            disk->label = xstrdup(label);
+    }
 }
 
 const struct disk *

@@ -37,7 +37,7 @@ struct disk {
     char *source;  /* path of the file or device; NULL if there is none or it is remote */
     char *format;  /* the driver's type ("raw", "qcow2"); NULL if the XML has none */
     char *target;  /* "sda"; never NULL, but may be empty */
-    char *label;   /* the volume's, if label_read_disks() has read it; else NULL */
+    char *label;   /* the volume's, if domain_read_labels() has read it; else NULL */
     enum domain_bus bus;
     long boot_order;              /* 0 if there is none */
     struct drive_address address; /* the one libvirt would choose if the XML has none */
@@ -103,6 +103,11 @@ bool seed_path_is(const char *path);
 /* Return: whether the disk's volume may have a label that has not been read, and is not
  * virt-seed's. */
 bool disk_may_have_label(const struct disk *disk);
+
+/* Sets the label of each of the domain's disks that is a raw image in a regular file, as
+ * label_find() returns it (host/label.h). Skips a file that cannot be read: libvirt will
+ * report it. */
+void domain_read_labels(struct domain *domain);
 
 /* Return: the domain's first disk with such a path, or NULL. */
 const struct disk *seed_path_find_disk(const struct domain *domain);

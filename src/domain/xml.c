@@ -105,12 +105,15 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     doc = xmlCtxtReadIO(parser, source_read, NULL, &source, NULL, NULL, options);
     if (!doc) {
         const char *reason = error.message ? error.message : "reason unknown";
+        const char *hint = "fix it, or get it again with 'virsh dumpxml --inactive "
+                           "--security-info DOMAIN'";
 
+        if (error.code == XML_ERR_DOCUMENT_END)
+            hint = "give one document; virt-install prints the definition alone with "
+                   "--print-xml 2";
         failure_set_at(failure, FAILURE_XML, error.line,
-                       "%s is not well-formed XML: line %d: %.*s\n"
-                       "fix it, or get it again with 'virsh dumpxml --inactive "
-                       "--security-info DOMAIN'",
-                       origin, error.line, (int)strcspn(reason, "\r\n"), reason);
+                       "%s is not well-formed XML: line %d: %.*s\n%s", origin, error.line,
+                       (int)strcspn(reason, "\r\n"), reason, hint);
         return NULL;
     }
     if (doc->intSubset) {
@@ -122,15 +125,6 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     }
     keep_last_lines(doc, data, size);
     return steal(doc);
-}
-
-size_t
-xml_first_domain(const char *text)
-{
-    static const char end_tag[] = "</domain>";
-    const char *end = strstr(text, end_tag);
-
-    return end ? (size_t)(end - text) + strlen(end_tag) : strlen(text);
 }
 
 char *

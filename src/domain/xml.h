@@ -25,12 +25,6 @@ xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
                   struct failure **failure);
 
 /*
- * Return: the length of the first domain in the text, which virt-install --print-xml may
- * write two of, or of the text. What is not well-formed is for xml_parse() to report.
- */
-size_t xml_first_domain(const char *text);
-
-/*
  * Return: the document as UTF-8 text, in the form of virsh dumpxml, with a declaration if
  * it had one; owned by the caller (free). What virsh dumpxml printed is the same again;
  * anything else keeps its meaning, comments, and the white space between elements.

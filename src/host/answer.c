@@ -2,11 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -15,6 +11,7 @@
 #include "host/answer.h"
 #include "host/domain-secret.h"
 #include "host/host-key.h"
+#include "host/label.h"
 #include "host/record-file.h"
 
 /* --- files ------------------------------------------------------------------------ */
@@ -127,58 +124,14 @@ answer_host_key(const struct answerer *answerer, struct need *need)
 
 /* --- a disk's label ----------------------------------------------------------------- */
 
-/* Return: whether the bytes at that offset are the text, in upper or lower case, and then
- * blanks. */
-static bool
-has_label(int fd, off_t offset, size_t size, const char *text)
-{
-    char label[32];
-    const size_t length = strlen(text);
-
-    if (pread(fd, label, size, offset) != (ssize_t)size ||
-        strncasecmp(label, text, length) != 0)
-        return false;
-    while (size > length && (label[size - 1] == ' ' || label[size - 1] == '\0'))
-        size--;
-    return size == length;
-}
-
-static bool
-has_bytes(int fd, off_t offset, const char *bytes, size_t size)
-{
-    char found[8];
-
-    return pread(fd, found, size, offset) == (ssize_t)size &&
-           memcmp(found, bytes, size) == 0;
-}
-
-/* The volume id of ISO 9660 (ECMA-119, 8.4), and the label in FAT's boot sector: of FAT12
- * and FAT16, or FAT32. */
-static bool
-is_labelled(int fd, const char *text)
-{
-    if (has_bytes(fd, 32769, "CD001", 5))
-        return has_label(fd, 32808, 32, text);
-    return has_bytes(fd, 510, "\x55\xaa", 2) &&
-           (has_label(fd, 43, 11, text) || has_label(fd, 71, 11, text));
-}
-
 static int
 answer_label(struct need *need)
 {
-    /* Opening a device or a FIFO has effects, so the type is checked first, with a
-     * descriptor that does not open the file. */
-    cleanup_close int found = open(need->name, O_PATH | O_CLOEXEC);
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", found);
-    cleanup_close int fd = -1;
-    struct stat status;
+    const char *label = label_find(need->name);
 
-    if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
-        return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && is_labelled(fd, "cidata"))
+    if (label && strcmp(label, "cidata") == 0)
         need->word = NEED_WORD_LABEL_CIDATA;
-    else if (fd >= 0 && is_labelled(fd, "config-2"))
+    else if (label && strcmp(label, "config-2") == 0)
         need->word = NEED_WORD_LABEL_CONFIG_2;
     return 0;
 }

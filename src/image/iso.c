@@ -277,9 +277,9 @@ fail_unreadable(struct failure **failure, const char *why)
                        why);
 }
 
-int
-image_fail_limit(struct failure **failure, const char *what, unsigned long limit,
-                 const char *unit)
+static int
+fail_limit(struct failure **failure, const char *what, unsigned long limit,
+           const char *unit)
 {
     return failure_set(failure, FAILURE_LIMIT,
                        "the image %s %lu %s\n"
@@ -297,7 +297,7 @@ add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **fa
     char *data;
 
     if (seed->document_count == LIMIT_IMAGE_FILES)
-        return image_fail_limit(failure, "has more than", LIMIT_IMAGE_FILES, "files");
+        return fail_limit(failure, "has more than", LIMIT_IMAGE_FILES, "files");
     file = seed_add_document(seed, path);
     file->unread = true;
     /* Symbolic links, devices and so on are only listed. */
@@ -343,8 +343,8 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
     IsoNode *node;
 
     if (depth > LIMIT_IMAGE_DEPTH)
-        return image_fail_limit(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
-                                "directories");
+        return fail_limit(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
+                          "directories");
     if (iso_dir_get_children(dir, &iterator) < 0)
         return fail_unreadable(failure, "a directory");
     while (iso_dir_iter_next(iterator, &node) == 1) {
@@ -411,7 +411,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
         .data = &blocks,
     };
     if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
-        return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+        return fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     if (libisofs_start(failure) < 0)
         return -1;
     code = iso_image_new("", &image);

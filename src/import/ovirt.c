@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: elements that our own <initialization> has (domain/initialization.h) are
- * copied. The tables here translate the deprecated type CloudInit of oVirt's REST API, and
- * its types Dns and NetworkConfiguration. Anything else is refused. What oVirt's engine
- * means by an element and ours does not is settled after that.
+ * copied. The tables here say what becomes of the few others that oVirt's REST API has;
+ * anything else is refused. What oVirt's engine means by an element and ours does not is
+ * settled after that.
  */
 #include "config.h"
 
@@ -19,45 +19,19 @@
 #include "import/import.h"
 #include "seed/yaml.h"
 
-/* How to translate an element that ours lacks or uses for something else. */
+/* How to translate an element that ours lacks. */
 struct translation {
     const char *name;
     const char *becomes; /* NULL: its children take its place */
     const struct translation *children;
-    enum {
-        TRANSLATION_WORDS = 1, /* one text: the addresses of the hosts below it */
-        TRANSLATION_NOTHING,   /* it is not about the guest's initialization */
-        TRANSLATION_SCRIPT,    /* files, of which oVirt makes a custom_script */
-    } kind;
+    bool is_ignored; /* it is not about the guest's initialization */
 };
 
 static const struct translation host[] = {{"address", .becomes = "host_name"}, {0}};
-static const struct translation dns[] = {
-    {"servers", .becomes = "dns_servers", .kind = TRANSLATION_WORDS},
-    {"search_domains", .becomes = "dns_search", .kind = TRANSLATION_WORDS},
-    {0},
-};
-static const struct translation nic[] = {{"network", .becomes = NULL}, {0}};
-static const struct translation nics[] = {
-    {"nic", .becomes = "nic_configuration", .children = nic},
-    {0},
-};
-static const struct translation network_configuration[] = {
-    {"dns", .children = dns},
-    {"nics", .becomes = "nic_configurations", .children = nics},
-    {0},
-};
-static const struct translation cloud_init[] = {
-    {"host", .children = host},
-    {"network_configuration", .children = network_configuration},
-    {"files", .becomes = "files", .kind = TRANSLATION_SCRIPT},
-    {0},
-};
 static const struct translation initialization[] = {
     {"host", .children = host},
-    {"cloud_init", .children = cloud_init},
-    {"configuration", .kind = TRANSLATION_NOTHING},
-    {"regenerate_ids", .kind = TRANSLATION_NOTHING},
+    {"configuration", .is_ignored = true},
+    {"regenerate_ids", .is_ignored = true},
     {0},
 };
 
@@ -186,51 +160,6 @@ fail_unknown(const xmlNode *node, struct failure **failure)
                 failure);
 }
 
-/* <servers><host><address>192.0.2.1</address></host>…: the addresses, in one text. */
-static int
-add_words(const xmlNode *node, const char *name, xmlNode *target,
-          struct failure **failure)
-{
-    cleanup_buffer struct buffer words = {0};
-
-    xml_foreach_element(host_node, node) {
-        const xmlNode *address = xml_child(host_node, "address");
-        cleanup_free char *text = read_text(address, 0);
-        const bool is_alone = xmlChildElementCount(host_node) == 1;
-
-        if (!is_called(host_node, "host"))
-            return fail_unknown(host_node, failure);
-        if (!is_alone || !*text)
-            return fail(host_node, "does not contain just an address",
-                        "write <address>ADDRESS</address>", failure);
-        buffer_append_string(&words, words.size > 0 ? " " : "");
-        buffer_append_string(&words, text);
-    }
-    if (words.size > 0)
-        element_add_text(target, name, words.data);
-    return 0;
-}
-
-/* Return: the text of the only file if it is a cloud-config, owned by the caller (free);
- * otherwise NULL. The engine uses the first file of the deprecated <cloud_init> as its
- * custom script (VmMapper). */
-static char *
-find_script(const xmlNode *node)
-{
-    const xmlNode *only = xml_first_element(node);
-    const xmlNode *content = xml_child(only, "content");
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *word = read_text(xml_child(only, "type"), VOCABULARY_KEYWORD);
-    cleanup_free char *text = xml_text(content);
-    cleanup_yaml struct yaml yaml = {0};
-
-    if (!content || xml_next_element(only) || strcmp(word, "base64") == 0)
-        return NULL;
-    if (yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &ignored) < 0)
-        return NULL;
-    return yaml.root ? steal(text) : NULL;
-}
-
 static int copy_children(struct import *import, const xmlNode *node,
                          const struct translation *translations,
                          const struct vocabulary_element *words, xmlNode *target,
@@ -245,41 +174,25 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     const char *name = translation ? translation->becomes : (const char *)node->name;
     const struct vocabulary_element *word = find_word(words, name);
     const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
-    cleanup_free char *script = NULL;
-    bool has_words, is_text;
 
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (xmlStrEqual(other->name, node->name))
             return fail(node, "is a duplicate", "keep one of them", failure);
     }
-    if (translation && translation->kind == TRANSLATION_NOTHING) {
+    if (translation && translation->is_ignored) {
         note(import, node, "is ignored: it is not for the guest");
         return 0;
     }
     if (check_attributes(node, failure) < 0)
         return -1;
-    if (translation && translation->kind == TRANSLATION_SCRIPT)
-        script = find_script(node);
-    if (script)
-        word = find_word(words, "custom_script");
     if (word && !(word->flags & VOCABULARY_SEVERAL) &&
         check_unsaid(node, target, word->name, failure) < 0)
         return -1;
-    has_words = translation && translation->kind == TRANSLATION_WORDS;
-    is_text = !script && !has_words;
-    if (is_text && word && !word->children)
+    if (word && !word->children)
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
         return -1;
-    if (script) {
-        note(import, node,
-             "contains a cloud-config, so it becomes the custom_script, as in oVirt");
-        element_add_text(target, word->name, script);
-        return 0;
-    }
-    if (has_words)
-        return add_words(node, word->name, target, failure);
     return copy_children(import, node, translation ? translation->children : NULL,
                          word ? word->children : words,
                          word ? element_add(target, word->name) : target, failure);

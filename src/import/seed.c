@@ -295,7 +295,7 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
 {
     cleanup_seed struct seed seed = {0};
 
-    if (image_read(fd, &seed, failure) < 0)
+    if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
     if (import_seed(import, &seed, name, failure) < 0)
         return failure_hint(failure, "omit it here, or remove it from the seed");
@@ -330,7 +330,7 @@ import_image(struct import *import, const char *path, struct failure **failure)
 char *
 import_find_seed(struct domain *domain)
 {
-    label_read_disks(domain);
+    domain_read_labels(domain);
     for (size_t i = 0; i < domain->disk_count; i++) {
         if (foreign_seed_reason(&domain->disks[i]))
             return xstrdup(domain->disks[i].source);
@@ -347,16 +347,15 @@ import_is_seed(const char *data, size_t size)
 
     if (memchr(data, '\0', size))
         return true;
-    doc = xml_parse(data, xml_first_domain(data), "", &ignored);
+    doc = xml_parse(data, size, "", &ignored);
     return doc && domain_read(&domain, doc, &ignored) == 0 && !payload_find(&domain);
 }
 
-/* In a stream of virt-install's it is the first domain that has the seed. */
 static int
-read_domain(struct import *import, const char *data, struct failure **failure)
+read_domain(struct import *import, const char *data, size_t size,
+            struct failure **failure)
 {
-    cleanup_xml xmlDoc *doc =
-        xml_parse(data, xml_first_domain(data), "the first document", failure);
+    cleanup_xml xmlDoc *doc = xml_parse(data, size, "the domain's XML", failure);
     cleanup_domain struct domain domain = {0};
     cleanup_free char *path = NULL;
 
@@ -382,7 +381,7 @@ import_seed_file(struct import *import, const char *data, size_t size, const cha
         return failure_set(failure, FAILURE_USAGE,
                            "--name is not for a seed\nomit it: there is only one");
     if (size == 0 || !memchr(data, '\0', size))
-        return read_domain(import, size > 0 ? data : "", failure);
+        return read_domain(import, size > 0 ? data : "", size, failure);
     fd = memfd_create("seed", MFD_CLOEXEC);
     error = fd < 0 ? -errno : fs_write_all(fd, data, size);
     if (error < 0)

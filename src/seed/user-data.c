@@ -264,117 +264,6 @@ check_template(const char *data, size_t size, struct failure **failure)
                        "put '#cloud-config' or '#!' on the second line");
 }
 
-static bool
-is_text_or_nothing(const struct yaml_node *node)
-{
-    if (!node)
-        return true;
-    if (node->kind != YAML_SCALAR)
-        return false;
-    return node->type == YAML_TEXT || node->type == YAML_NULL;
-}
-
-/* The part before the '/' decides who handles the item; without a type, cloud-init looks at
- * the content. */
-static bool
-is_mime_type(const struct yaml_node *type)
-{
-    if (!is_text_or_nothing(type))
-        return false;
-    if (!type || type->type == YAML_NULL || type->length == 0)
-        return true;
-    return strchr(type->text, '/');
-}
-
-static bool
-is_content(const struct yaml_node *content)
-{
-    if (!content)
-        return true;
-    if (content->kind != YAML_SCALAR)
-        return false;
-    return content->type == YAML_TEXT || content->type == YAML_BINARY;
-}
-
-/* Any key but these two becomes a header of the item's part. */
-static bool
-is_header_text(const struct yaml_item *header)
-{
-    const char *key = header->key->text;
-
-    if (header->key->type != YAML_TEXT)
-        return false;
-    if (strcasecmp(key, "launch-index") == 0 || strcasecmp(key, "filename") == 0)
-        return true;
-    return is_text_or_nothing(header->value);
-}
-
-/* cloud-init takes each mapping apart without looking at its types, and stops its whole
- * first stage if one is wrong (user_data.py, _explode_archive). */
-static int
-check_archive(const char *data, size_t size, struct failure **failure)
-{
-    static const char hint[] = "write each item as {type: text/…, content: TEXT}";
-    cleanup_yaml struct yaml yaml = {0};
-
-    if (yaml_read(&yaml, data, size, YAML_ONE_SEQUENCE, failure) < 0)
-        return -1;
-    for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
-         item = item->next) {
-        const struct yaml_node *type = yaml_get(item->value, "type");
-        const struct yaml_node *content = yaml_get(item->value, "content");
-
-        if (item->value->kind != YAML_MAPPING)
-            continue;
-        if (!is_mime_type(type))
-            return yaml_fail(type->line, FAILURE_YAML,
-                             "the type of an archive's item is not a MIME type", hint,
-                             failure);
-        if (!is_content(content))
-            return yaml_fail(content->line, FAILURE_YAML,
-                             "the content of an archive's item is not text", hint,
-                             failure);
-        for (const struct yaml_item *header = item->value->items; header;
-             header = header->next) {
-            if (header->key->type == YAML_MERGE)
-                continue;
-            if (header->key->type == YAML_TEXT &&
-                (header->value == type || header->value == content))
-                continue;
-            if (!is_header_text(header))
-                return yaml_fail(header->key->line, FAILURE_YAML,
-                                 "a header of an archive's item is not text",
-                                 "put it in quotes", failure);
-        }
-    }
-    return 0;
-}
-
-/* cloud-init takes a line for a URL unless '#' is its first character, and stops its whole
- * first stage if it cannot fetch that (user_data.py, _do_include). */
-static int
-check_include(const char *data, size_t size, struct failure **failure)
-{
-    const char *end = data + size;
-    int number = 1;
-
-    for (const char *line = data; line < end; number++) {
-        const char *next = memchr(line, '\n', (size_t)(end - line)) ?: end;
-        const char *text = line;
-
-        while (text < next && (*text == ' ' || *text == '\t'))
-            text++;
-        if (text > line && text < next && *text == '#')
-            return failure_set(failure, FAILURE_USER_DATA,
-                               "line %d: has white space before '#', so that cloud-init "
-                               "takes it for a URL\n"
-                               "let the '#' be the first character of the line",
-                               number);
-        line = next < end ? next + 1 : end;
-    }
-    return 0;
-}
-
 static int
 check_plain(const char *data, size_t size, bool windows, struct failure **failure)
 {
@@ -425,9 +314,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
     if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (header->kind == USER_DATA_ARCHIVE)
-        return check_archive(data, size, failure);
-    if (header->kind == USER_DATA_INCLUDE || header->kind == USER_DATA_INCLUDE_ONCE)
-        return check_include(data, size, failure);
+        return yaml_check(data, size, YAML_ONE_SEQUENCE, failure);
     if (header->kind == USER_DATA_WINDOWS_SCRIPT && !windows)
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with '%s', which cloudbase-init takes on a "

@@ -34,7 +34,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "host/configuration.h"
-#include "image/image.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, do not run further
@@ -255,7 +254,7 @@ wire(struct domain *domain, const char *property, struct failure **failure)
         return 0;
     if (request_read(&request, domain, failure) < 0)
         return -1;
-    label_read_disks(domain);
+    domain_read_labels(domain);
     /* Only if needed: VDSM's user may not be allowed to read the file. */
     if (request.datasource->over_http) {
         root = fs_open_root("/");

@@ -95,8 +95,8 @@ wire_remove_foreign(struct domain *domain, const struct wire_options *options,
 
 /* --- the bus ---------------------------------------------------------------------- */
 
-bool
-wire_disk_has_ide(const struct domain *domain)
+static bool
+has_ide(const struct domain *domain)
 {
     if (domain->arch && strcmp(domain->arch, "x86_64") != 0 &&
         strcmp(domain->arch, "i686") != 0)
@@ -353,7 +353,7 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     cleanup_free char *target = NULL;
     xmlNode *disk, *controller;
 
-    if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
+    if (bus == DOMAIN_BUS_IDE && !has_ide(domain))
         return failure_set(failure, FAILURE_BUS,
                            "machine '%s' has no bus \"ide\"\n"
                            "omit bus=, or use \"scsi\"",

@@ -114,8 +114,11 @@ check_shim(const struct request *request, struct failure **failure)
 
 /* --- the domain --------------------------------------------------------------------- */
 
-bool
-wire_looks_like_amazon(const char *uuid)
+/* Return: whether cloud-init would take a guest with that UUID for an Amazon instance: it
+ * begins with "ec2", or, in the other byte order, with "....2.ec" (ds-identify,
+ * ec2_identify_platform; since 24.2). */
+static bool
+looks_like_amazon(const char *uuid)
 {
     if (strncmp(uuid, "ec2", 3) == 0)
         return true;
@@ -131,7 +134,7 @@ add_uuid(struct domain *domain, struct wiring *wiring)
     do {
         uuid_generate_random(uuid);
         uuid_unparse_lower(uuid, domain->uuid);
-    } while (wire_looks_like_amazon(domain->uuid));
+    } while (looks_like_amazon(domain->uuid));
     if (!node)
         node = xml_add_after(xml_child(domain->root, "name"), "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);

@@ -72,11 +72,6 @@ void wire_remove(struct domain *domain, struct wiring *wiring);
 /* Removes the request, and <metadata> if it is empty then. */
 void wire_remove_request(struct domain *domain, struct wiring *wiring);
 
-/* Return: whether cloud-init would take a guest with that UUID for an Amazon instance: it
- * begins with "ec2", or, in the other byte order, with "....2.ec" (ds-identify,
- * ec2_identify_platform; since 24.2). */
-bool wire_looks_like_amazon(const char *uuid);
-
 /* Return: whether QEMU has -smbios for the domain's architecture, and cloud-init reads
  * it. */
 bool wire_has_smbios(const struct domain *domain);
@@ -149,12 +144,7 @@ const char *wire_shim_word(const struct domain *domain, const struct request *re
 
 /*
  * Return: why the disk is another tool's seed, in words, or NULL if it is not. That is
- * known by the volume's label, if it was read (label_read_disks()), else, for a cdrom, by
+ * known by the volume's label, if it was read (domain_read_labels()), else, for a cdrom, by
  * the file names that VDSM, virt-install, KubeVirt and users of cloud-localds choose.
  */
 const char *foreign_seed_reason(const struct disk *disk);
-
-/* --- the buses of a domain ------------------------------------------------------------ */
-
-/* Return: whether the domain's machine has an IDE bus. */
-bool wire_disk_has_ide(const struct domain *domain);

@@ -242,22 +242,3 @@ runcmd: [{{ v1.local_hostname }}]
         no_complaint
     done
 }
-
-# The golden case has one of each kind.
-@test "what check calls lost, cloud-init drops with a warning, and nothing else" {
-    local folder=$top_srcdir/tests/golden/check/lost number document said
-
-    for number in {1..5}; do
-        document=$(xmllint --xpath "string((//*[local-name() = 'user-data'])[$number])" "$folder/in.xml")
-        # A template of a boothook works since 24.1.
-        [[ $release != bookworm && $document = *'#cloud-boothook'* ]] && continue
-        consume_request "<ci:user-data><![CDATA[$document]]></ci:user-data>" 'report="no"'
-        said=$(virt-seed --root="$root" check --json --no-schema "$BATS_TEST_TMPDIR/domain.xml" || :)
-        said=$(jq '[.. | objects | .id? // empty | select(. == "lost")] | length > 0' <<<"$said")
-        if [[ $(jq '.warnings | length > 0' "$answer") != "$said" ]]; then
-            echo "document $number: lost: $said"
-            jq .warnings "$answer"
-            return 1
-        fi
-    done
-}

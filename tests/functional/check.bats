@@ -312,7 +312,7 @@ END
     ln -s "$(type -P virt-seed)" bin/virt-seed
     schema=
     PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
-    assert_said 'no problems found' "note: cloud-init's schema was not checked" '--schema=FILE'
+    assert_said 'no problems found' "note: cloud-init's schema was not checked" '--no-schema'
     PATH=$PWD/bin run -0 virt-seed --root="$root" --quiet check schema.xml
     [[ -z $output ]]
     PATH=$PWD/bin run -0 virt-seed --root="$root" check --json schema.xml
@@ -334,83 +334,4 @@ password: hunter2
     run -1 check --strict warning.xml
     wired_xml >good.xml
     run -0 check --strict good.xml
-}
-
-# makes_schema: a schema like cloud-init's in the file "cloud-config.json".
-makes_schema() {
-    open_directory
-    # The system's own, which every user can run.
-    PATH=/usr/bin:$PATH
-    as_child env python3 -I -c 'import jsonschema' 2>/dev/null || skip 'jsonschema is not installed'
-    schema=--schema=cloud-config.json
-    cat >cloud-config.json <<'END'
-{"$schema": "http://json-schema.org/draft-04/schema#",
- "$defs": {"packages": {"type": "array", "items": {"type": "string"}}},
- "properties": {"packages": {"$ref": "#/$defs/packages"},
-                "locale": {"oneOf": [{"type": "string"}, {"type": "boolean"}]}},
- "additionalProperties": false}
-END
-}
-
-@test "a schema in a file finds what does not fit it, without cloud-init" {
-    makes_schema
-    wired_xml '<ci:user-data>#cloud-config
-packages: [a, 2]
-pakages: [b]
-locale: [1]
-</ci:user-data><ci:vendor-data>#!/bin/sh</ci:vendor-data>' >schema.xml
-    finds schema.xml warning/schema
-    assert_said "packages.1: 2 is not of type 'string'" "'pakages' was unexpected" 'locale: '
-    wired_xml '<ci:user-data>#cloud-config
-packages: [a]
-</ci:user-data>' >schema.xml
-    finds schema.xml
-    run -0 check --json schema.xml
-    [[ $(jq -r .schema <<<"$output") = checked ]]
-    # However the caller handles the end of its own children.
-    run -0 env --ignore-signal=CHLD virt-seed --root="$root" check --json "$schema" schema.xml
-    [[ $(jq -r '.findings | length' <<<"$output") = 0 ]]
-}
-
-@test "a schema in a file reads no secret, fetches nothing, and is a schema" {
-    makes_schema
-    make_secret web1 userdata $'#cloud-config\nnonsense: hunter2'
-    wired_xml '<ci:user-data secret="web1"/>' >schema.xml
-    finds schema.xml
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
-    # shellcheck disable=SC2016  # JSON's own word
-    echo '{"allOf": [{"$ref": "http://127.0.0.1:1/schema.json"}]}' >cloud-config.json
-    run -0 check schema.xml
-    assert_said 'the file is not a usable JSON schema' 'schema-cloud-config-v1.json'
-    echo 'no JSON' >cloud-config.json
-    finds schema.xml warning/schema
-    run virt-seed check --schema=none schema.xml
-    assert_refused 1 "'none'" 'schema-cloud-config-v1.json'
-    run virt-seed check --no-schema --schema=cloud-config.json schema.xml
-    assert_refused 2 'cannot be combined'
-}
-
-@test "root has Python run as nobody for a schema in a file" {
-    [[ $EUID -eq 0 ]] || skip 'needs root'
-    makes_schema
-    mkdir bin
-    # shellcheck disable=SC2016  # it is for the script
-    printf '#!/bin/bash\nid -u >uid\nPATH=${PATH#*:}\nexec env python3 "$@"\n' >bin/python3
-    chmod +x bin/python3
-    chmod go-r cloud-config.json
-    wired_xml '<ci:user-data>#cloud-config
-pakages: [b]
-</ci:user-data>' >schema.xml
-    PATH=$PWD/bin:$PATH finds schema.xml warning/schema
-    [[ $(<uid) -eq 65534 ]]
-}
-
-@test "a schema in a file needs Python's jsonschema, and says so" {
-    makes_schema
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
-    mkdir -p bin
-    printf '#!/bin/sh\nexit 3\n' >bin/python3
-    chmod +x bin/python3
-    PATH=$PWD/bin:$PATH run check schema.xml
-    assert_refused 1 'no python3 with jsonschema' 'install python3-jsonschema'
 }

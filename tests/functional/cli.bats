@@ -132,17 +132,6 @@ options_of_help() {
     [[ $output != *'did you mean'* ]]
 }
 
-@test "names of other programs' commands lead to ours" {
-    local name ours
-
-    while read -r name ours; do
-        run virt-seed "$name" web1
-        assert_refused 2 "unknown command '$name'" "did you mean '$ours'?"
-        run virt-seed help "$name"
-        assert_refused 2 "did you mean '$ours'?"
-    done <<<$'list status\nlint check\nvalidate check\ndiff pending\nlogs wait\ndelete unset'
-}
-
 @test "abbreviations of long options are refused, and no value is printed" {
     local -a given
 

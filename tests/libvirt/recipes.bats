@@ -51,8 +51,8 @@ seed_has() {
     mkdir -p "$LAB_DIR/root/var/lib/libvirt/boot"
     lab_run HOME="$BATS_TEST_TMPDIR" virt-install --connect qemu:///system --virt-type qemu --name web1 \
         --memory 32 --disk none --import --osinfo detect=off,require=off --network none --graphics none \
-        --cloud-init user-data=user-data --print-xml >printed.xml
-    [[ $(grep -c '<domain ' printed.xml) -eq 2 ]]
+        --cloud-init user-data=user-data --print-xml 2 >printed.xml
+    [[ $(grep -c "<domain " printed.xml) -eq 1 ]]
     virt_seed set - --user-data user-data <printed.xml | lab_virsh define --validate /dev/stdin
     lab_virsh dumpxml --inactive web1 >definition.xml
     run ! grep -e cloudinit.iso -e '<on_reboot>destroy' definition.xml

@@ -189,6 +189,8 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     lab_virsh undefine thief
     run -0 virt_seed gc
     [[ $output = *"removed $try_dir/$uuid"* ]]
+    # Only the owner of the disk, whom libvirt has changed, is another.
+    chown "$owner" "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw
     assert_untouched
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Labels of a domain's other volumes: image/label.h. */
+/* Labels of a domain's volumes: host/label.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ assert_label(void **state, const char *name, const char *format, const char *exp
     cleanup_unit_domain struct unit_domain unit = {0};
 
     unit_domain_read(&unit, xml);
-    label_read_disks(&unit.domain);
+    domain_read_labels(&unit.domain);
     if (expected)
         assert_string_equal(unit.domain.disks[0].label, expected);
     else
@@ -52,8 +52,35 @@ reads_the_label_of_a_raw_image(void **state)
     write_image(state, "cidata.img", "cidata");
     write_image(state, "debian.img", "Debian 12.1.0 amd64 n");
     assert_label(state, "cidata.img", "raw", "cidata");
+    write_image(state, "CONFIG-2.img", "CONFIG-2");
+    write_image(state, "longer.img", "cidata2");
     assert_label(state, "cidata.img", NULL, "cidata");
-    assert_label(state, "debian.img", "raw", "Debian 12.1.0 amd64 n");
+    assert_label(state, "CONFIG-2.img", "raw", "config-2");
+    assert_label(state, "debian.img", "raw", "");
+    assert_label(state, "longer.img", "raw", "");
+}
+
+/* Writes the boot sector of a FAT volume with the label at that offset. */
+static void
+write_fat(void **state, const char *name, off_t offset, const char *label)
+{
+    cleanup_close int fd =
+        openat(unit_directory(state), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, label, strlen(label), offset), strlen(label));
+    assert_int_equal(pwrite(fd, "\x55\xaa", 2, 510), 2);
+}
+
+static void
+reads_the_label_of_a_fat_volume(void **state)
+{
+    write_fat(state, "fat12.img", 43, "CIDATA     ");
+    write_fat(state, "fat32.img", 71, "config-2   ");
+    write_fat(state, "other.img", 43, "BACKUP     ");
+    assert_label(state, "fat12.img", "raw", "cidata");
+    assert_label(state, "fat32.img", "raw", "config-2");
+    assert_label(state, "other.img", "raw", "");
 }
 
 static void
@@ -90,7 +117,7 @@ passes_over_disks_without_a_file(void **state)
     unit_domain_read(&unit,
                      "<domain type='kvm'><name>x</name><devices><disk device='cdrom'>"
                      "<target dev='sda'/></disk></devices></domain>");
-    label_read_disks(&unit.domain);
+    domain_read_labels(&unit.domain);
     assert_null(unit.domain.disks[0].label);
 }
 
@@ -99,6 +126,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(reads_the_label_of_a_raw_image),
+        unit_test_in_directory(reads_the_label_of_a_fat_volume),
         unit_test_in_directory(reads_no_label_of_other_formats),
         unit_test_in_directory(passes_over_what_it_cannot_read),
         cmocka_unit_test(passes_over_disks_without_a_file),

@@ -218,15 +218,6 @@ keeps_the_name_of_a_namespace(void **state)
                         (const char *)xmlDocGetRootElement(doc)->nsDef->href);
 }
 
-static void
-finds_the_end_of_the_first_of_two_domains(void **state)
-{
-    (void)state;
-    assert_int_equal(xml_first_domain("<domain></domain>\n<domain></domain>"), 17);
-    assert_int_equal(xml_first_domain("<domain/>\n"), 10);
-    assert_int_equal(xml_first_domain(""), 0);
-}
-
 /* --- looking around ---------------------------------------------------------------- */
 
 static void
@@ -358,7 +349,6 @@ main(void)
         cmocka_unit_test(keeps_comments_instructions_and_a_declaration),
         cmocka_unit_test(formats_what_libvirt_reads_in_the_same_lines),
         cmocka_unit_test(keeps_the_name_of_a_namespace),
-        cmocka_unit_test(finds_the_end_of_the_first_of_two_domains),
         cmocka_unit_test(finds_elements_without_a_namespace),
         cmocka_unit_test(reads_attributes_without_a_namespace),
         cmocka_unit_test(lends_a_text_that_is_in_one_piece),

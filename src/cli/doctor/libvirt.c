@@ -127,8 +127,7 @@ connect_to_libvirt(struct doctor *doctor)
         uri = "qemu:///system";
     doctor->connection = libvirt_connect(uri, true, &failure);
     doctor->daemon = libvirt_daemon_find(doctor->root);
-    if (doctor->connection &&
-        libvirt_require_system(doctor->connection, doctor->context, &failure) == 0)
+    if (doctor->connection && libvirt_require_system(doctor->connection, &failure) == 0)
         return;
     if (doctor->connection) {
         virConnectClose(steal(doctor->connection));

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "host/label.h"
+
+/* Return: whether the bytes at that offset are the text, in upper or lower case, and then
+ * blanks. */
+static bool
+has_label(int fd, off_t offset, size_t size, const char *text)
+{
+    char label[32];
+    const size_t length = strlen(text);
+
+    if (pread(fd, label, size, offset) != (ssize_t)size ||
+        strncasecmp(label, text, length) != 0)
+        return false;
+    while (size > length && (label[size - 1] == ' ' || label[size - 1] == '\0'))
+        size--;
+    return size == length;
+}
+
+static bool
+has_bytes(int fd, off_t offset, const char *bytes, size_t size)
+{
+    char found[8];
+
+    return pread(fd, found, size, offset) == (ssize_t)size &&
+           memcmp(found, bytes, size) == 0;
+}
+
+/* The volume id of ISO 9660 (ECMA-119, 8.4), and the label in FAT's boot sector: of FAT12
+ * and FAT16, or FAT32. */
+static const char *
+read_label(int fd)
+{
+    static const char *const labels[] = {"cidata", "config-2"};
+    const bool is_iso = has_bytes(fd, 32769, "CD001", 5);
+
+    if (!is_iso && !has_bytes(fd, 510, "\x55\xaa", 2))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+        if (is_iso && has_label(fd, 32808, 32, labels[i]))
+            return labels[i];
+        if (!is_iso &&
+            (has_label(fd, 43, 11, labels[i]) || has_label(fd, 71, 11, labels[i])))
+            return labels[i];
+    }
+    return "";
+}
+
+const char *
+label_find(const char *path)
+{
+    /* Opening a device or a FIFO has effects, so the type is checked first, with a
+     * descriptor that does not open the file. */
+    cleanup_close int found = open(path, O_PATH | O_CLOEXEC);
+    cleanup_free char *again = xasprintf("/proc/self/fd/%d", found);
+    cleanup_close int fd = -1;
+    struct stat status;
+
+    if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return fd < 0 ? NULL : read_label(fd);
+}
