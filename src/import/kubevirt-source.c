@@ -201,6 +201,20 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
                           "name", key);
     }
+    /* cloud-init treats the serial's settings as metadata, too. */
+    json_object_foreach(machine->serial, key, value)
+    {
+        if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
+            continue;
+        if (json_object_get(entries.value, key))
+            return failure_set(failure, FAILURE_REQUEST,
+                               "%s.metaData and %s.domain.firmware.serial both have "
+                               "'%s'\n"
+                               "keep one of them",
+                               machine->source.path, machine->spec.path, key);
+        xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
+                          "name", key);
+    }
     return 0;
 }
 
@@ -259,7 +273,7 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
         if (add_document(import, machine, &source_documents[i], failure) < 0)
             return -1;
     }
-    if (xmlChildElementCount(import->element) == before)
+    if (source->value && xmlChildElementCount(import->element) == before)
         return manifest_fail(source, NULL, "has no content",
                              "add userData, networkData or metaData", failure);
     return 0;

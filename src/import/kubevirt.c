@@ -2,8 +2,8 @@
 /*
  * How it works: kubevirt-file.c sorts the file's documents; then a machine is chosen, and
  * its element is written from the fields that KubeVirt makes its seed from: names and keys,
- * then the cloud-init volume (kubevirt-source.c). Other fields of the manifest are
- * ignored.
+ * then the cloud-init volume (kubevirt-source.c) or what KubeVirt's metadata server
+ * (kubevirt-imds) would serve. Other fields of the manifest are ignored.
  */
 #include "config.h"
 
@@ -18,33 +18,50 @@
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
-/* --- other seeds ------------------------------------------------------------------- */
+/* --- the serial ------------------------------------------------------------------- */
 
-/* Refuses what gives the guest a seed that is not in a volume, or more of one. */
+/* "ds=nocloud;s=http://192.0.2.1/;i=web1": DataSourceNoCloud, parse_cmdline_data(). */
 static int
-refuse_other_seeds(const struct kubevirt_machine *machine, struct failure **failure)
+read_serial(struct kubevirt_machine *machine, struct failure **failure)
 {
-    static const char *const annotations[] = {"imds.kubevirt.io/user-data",
-                                              "imds.kubevirt.io/user-data-configmap"};
+    cleanup_free char *copy = NULL;
     const char *text;
+    char *rest;
 
     if (manifest_get_text(&text, &machine->firmware, "serial", failure) < 0)
         return -1;
-    if (text && strstr(text, "ds=nocloud"))
-        return manifest_fail(&machine->firmware, "serial",
-                             "has settings for cloud-init, which cannot be imported",
-                             "put them into the metaData of a cloud-init volume",
-                             failure);
-    for (size_t i = 0; i < ARRAY_SIZE(annotations); i++) {
-        if (manifest_get_text(&text, &machine->annotations, annotations[i], failure) < 0)
-            return -1;
-        if (text)
-            return manifest_fail(
-                &machine->annotations, annotations[i],
-                "is for KubeVirt's metadata server, and cannot be imported",
-                "put the document into a cloud-init volume", failure);
+    rest = copy = xstrdup(text ? text : "");
+    for (char *word = strsep(&rest, " \t\n"); word; word = strsep(&rest, " \t\n")) {
+        const char *name = strsep(&word, ";");
+
+        if (strcmp(name, "ds=nocloud") != 0 && strcmp(name, "ds=nocloud-net") != 0)
+            continue;
+        if (!machine->serial)
+            machine->serial = json_object();
+        for (char *pair = strsep(&word, ";"); pair; pair = strsep(&word, ";")) {
+            char *value = strchr(pair, '=');
+
+            if (!*pair)
+                continue;
+            if (!value || value == pair || !element_can_hold(pair, strlen(pair)))
+                return manifest_fail(&machine->firmware, "serial",
+                                     "has a word that is not KEY=VALUE",
+                                     "write 'ds=nocloud;KEY=VALUE;…' as described in "
+                                     "cloud-init's NoCloud documentation",
+                                     failure);
+            *value++ = '\0';
+            json_set_string(machine->serial, pair, value);
+        }
     }
     return 0;
+}
+
+static const char *
+serial_text(const struct kubevirt_machine *machine, const char *key)
+{
+    const char *text = json_string_value(json_object_get(machine->serial, key));
+
+    return text && *text ? text : NULL;
 }
 
 /* --- names ------------------------------------------------------------------------ */
@@ -53,12 +70,16 @@ static int
 add_hostname(struct import *import, const struct kubevirt_machine *machine,
              struct failure **failure)
 {
+    const char *serial = serial_text(machine, "h");
     const char *given, *field = "metadata.name", *name = machine->name;
     cleanup_free char *hostname = NULL;
 
     if (manifest_get_text(&given, &machine->spec, "hostname", failure) < 0)
         return -1;
-    if (given) {
+    if (serial) {
+        field = "firmware.serial";
+        hostname = xstrdup(serial);
+    } else if (given && !machine->imds) {
         field = "spec.hostname";
         hostname = xstrdup(given);
     } else if (name) {
@@ -66,7 +87,7 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
 
         if (label > LIMIT_HOSTNAME_LABEL)
             label = LIMIT_HOSTNAME_LABEL;
-        hostname = xstrndup(name, label);
+        hostname = machine->imds ? xstrdup(name) : xstrndup(name, label);
     } else {
         import_note(import, "the machine has no name: its host name is the "
                             "domain's name");
@@ -82,7 +103,9 @@ static int
 add_instance_id(struct import *import, const struct kubevirt_machine *machine,
                 struct failure **failure)
 {
-    const char *uuid;
+    const char *namespace = machine->object->namespace;
+    cleanup_free char *name = NULL;
+    const char *uuid, *id;
     uuid_t parsed;
 
     if (manifest_get_text(&uuid, &machine->firmware, "uuid", failure) < 0)
@@ -91,9 +114,14 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
         return manifest_fail(&machine->firmware, "uuid", "is not a UUID",
                              "write 32 hexadecimal digits with dashes, or remove it",
                              failure);
-    if (uuid)
-        xml_set_attribute(element_add_text(import->element, "instance-id", uuid),
-                          "policy", "fixed");
+    if (machine->imds && machine->name)
+        name = xasprintf("%s-%s", namespace ? namespace : "default", machine->name);
+    id = serial_text(machine, "i");
+    if (!id)
+        id = machine->imds ? name : uuid;
+    if (id)
+        xml_set_attribute(element_add_text(import->element, "instance-id", id), "policy",
+                          "fixed");
     return 0;
 }
 
@@ -118,7 +146,8 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
         type = namespaced;
     if (cluster)
         type = cluster;
-    if (!type)
+    /* The metadata server does not serve it. */
+    if (!type || machine->imds)
         return 0;
     if (!element_can_hold(type, strlen(type)))
         return failure_set(failure, FAILURE_REQUEST,
@@ -153,6 +182,11 @@ read_propagation(const struct kubevirt_machine *machine,
     *by_cloud_init = !json_object_get(method.value, "qemuGuestAgent");
     if (!*by_cloud_init)
         return 0;
+    if (!machine->source.value)
+        return manifest_fail(credential, "propagationMethod",
+                             "needs a cloud-init volume, but there is none",
+                             "add a cloudInitNoCloud or cloudInitConfigDrive volume",
+                             failure);
     if (json_object_get(method.value, ours))
         return 0;
     return manifest_fail(
@@ -241,6 +275,51 @@ add_keys(struct import *import, const struct kubevirt_machine *machine,
     return 0;
 }
 
+/* --- the metadata server ---------------------------------------------------------- */
+
+#define IMDS_ANNOTATION "imds.kubevirt.io/"
+
+static int
+read_imds(struct kubevirt_machine *machine, const char **user_data,
+          struct failure **failure)
+{
+    const struct manifest *annotations = &machine->annotations;
+    const char *url = serial_text(machine, "s");
+    const char *map, *enabled;
+    cleanup_free char *other = NULL;
+
+    if (manifest_get_text(user_data, annotations, IMDS_ANNOTATION "user-data", failure) <
+            0 ||
+        manifest_get_text(&map, annotations, IMDS_ANNOTATION "user-data-configmap",
+                          failure) < 0 ||
+        manifest_get_text(&enabled, annotations, IMDS_ANNOTATION "enabled", failure) < 0)
+        return -1;
+    if (map)
+        return manifest_fail(
+            annotations, IMDS_ANNOTATION "user-data-configmap",
+            "names a ConfigMap, which cannot be imported",
+            "put its text in the annotation " IMDS_ANNOTATION "user-data", failure);
+    machine->imds = *user_data || (enabled && strcmp(enabled, "true") == 0);
+    if (url && !machine->imds)
+        return manifest_fail(
+            &machine->firmware, "serial",
+            "refers to a web server, whose seed is not in the file",
+            "put its documents in a cloud-init volume, and remove the serial", failure);
+    if (!machine->source.value)
+        return 0;
+    machine->imds = false;
+    if (!*user_data && !url)
+        return 0;
+    if (*user_data)
+        other = manifest_path(annotations, IMDS_ANNOTATION "user-data");
+    else
+        other = manifest_path(&machine->firmware, "serial");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s and %s both give a seed\n"
+                       "keep one of them: the guest would use the metadata server's",
+                       machine->source.path, other);
+}
+
 /* --- the machine ------------------------------------------------------------------ */
 
 static int
@@ -272,10 +351,15 @@ static int
 add_machine(struct import *import, struct kubevirt_machine *machine,
             struct failure **failure)
 {
-    if (read_machine(machine, failure) < 0 || refuse_other_seeds(machine, failure) < 0 ||
-        kubevirt_find_source(machine, failure) < 0)
+    const char *can_serve = "; with datasource=\"nocloud-net\" in the element "
+                            "virt-seed-imds serves it";
+    const char *user_data, *architecture;
+
+    if (read_machine(machine, failure) < 0 || kubevirt_find_source(machine, failure) < 0)
         return -1;
-    if (!machine->source.value)
+    if (read_serial(machine, failure) < 0 || read_imds(machine, &user_data, failure) < 0)
+        return -1;
+    if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
                              "add a cloudInitNoCloud or cloudInitConfigDrive volume: "
                              "there is nothing to import",
@@ -286,9 +370,25 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
         add_instance_id(import, machine, failure) < 0 ||
         add_instance_type(import, machine, failure) < 0)
         return -1;
-    if (add_keys(import, machine, failure) < 0)
+    if (add_keys(import, machine, failure) < 0 ||
+        kubevirt_add_source(import, machine, failure) < 0)
         return -1;
-    return kubevirt_add_source(import, machine, failure);
+    if (machine->serial)
+        import_note(import, "the serial's settings for cloud-init are in the element: "
+                            "virt-seed writes the serial itself");
+    if (!machine->imds)
+        return 0;
+    if (user_data)
+        element_add_data(import->element, "user-data", user_data, strlen(user_data));
+    if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
+        return -1;
+    /* s390x has no SMBIOS serial for the URL. */
+    if (architecture && strcmp(architecture, "s390x") == 0)
+        can_serve = "";
+    import_note(import,
+                "what KubeVirt's metadata server would serve becomes a seed on a disk%s",
+                can_serve);
+    return 0;
 }
 
 static void
@@ -298,6 +398,7 @@ machine_clear(struct kubevirt_machine *machine)
     manifest_clear(&machine->annotations);
     manifest_clear(&machine->firmware);
     manifest_clear(&machine->source);
+    json_decref(machine->serial);
 }
 
 int

@@ -152,7 +152,12 @@ domain: {firmware: a}|spec.domain.firmware is text
 domain: {firmware: {uuid: 7}}|spec.domain.firmware.uuid is a number
 domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is not a UUID
 domain: {firmware: {serial: 7}}|spec.domain.firmware.serial is a number
-domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|spec.domain.firmware.serial has settings for cloud-init
+domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is not KEY=VALUE
+domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
+domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial refers to a web server
+domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|refers to a web server
+domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is not a valid instance-id
+domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is not a valid host name
 accessCredentials: {}|spec.accessCredentials is a mapping, expected a list
 accessCredentials: [a]|spec.accessCredentials[0] is text
 accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is not a field
@@ -167,9 +172,23 @@ accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {m
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is not a valid secret name
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, users: [a]}}]|sshPublicKey.users is not a field
 END
+    machine '' 'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' \
+        'annotations: {imds.kubevirt.io/enabled: "true"}' |
+        refuses 'sshPublicKey.propagationMethod needs a cloud-init volume'
     machine 'cloudInitConfigDrive: {userData: a}' \
         'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' |
         refuses 'does not match the kind of cloud-init volume' 'configDrive: {}'
+}
+
+@test "takes a long setting of the serial, but not a long name of one" {
+    local long
+
+    long=$(printf 'a%.0s' {1..300})
+    run -0 --separate-stderr virt-seed import kubevirt - < <(machine "$user_data" \
+        "domain: {firmware: {serial: \"ds=nocloud;motd=$long\"}}")
+    [[ $(imported entry) == "$long" ]]
+    machine "$user_data" "domain: {firmware: {serial: \"ds=nocloud;$long=a\"}}" |
+        refuses 'needs a name= of 1 to 256 characters'
 }
 
 @test "refuses malformed annotations" {
@@ -178,7 +197,8 @@ END
         refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: "a\x01"}' |
         refuses 'the name of the instance type is not a single word'
-    machine '' '' 'annotations: {imds.kubevirt.io/enabled: "true"}' | refuses 'has no cloud-init volume'
+    machine '' '' 'annotations: {imds.kubevirt.io/enabled: true}' |
+        refuses 'metadata.annotations["imds.kubevirt.io/enabled"] is true or false, expected text'
     machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'
 }
 
