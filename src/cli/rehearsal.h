@@ -10,7 +10,6 @@
  *     nvram.fd                a copy of the firmware's variables
  *     console.log             what the guest prints on its serial port
  *     starting                REHEARSAL_LOCK
- *     owners.json             the owners of the domain's disks, which QEMU's user gets
  */
 #pragma once
 
