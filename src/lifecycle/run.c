@@ -264,6 +264,8 @@ run(const char *root_path, enum operation operation, char *const *arguments,
     bool concerns;
     int error;
 
+    /* Already the XML may contain passwords. */
+    process_harden();
     /* Of an XML that is too large, release needs only the beginning. */
     if (operation == OPERATION_RELEASE) {
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
@@ -281,7 +283,6 @@ run(const char *root_path, enum operation operation, char *const *arguments,
             LIMIT_DOMAIN_XML / MIB);
     if (!concerns)
         return 0;
-    process_harden();
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     return run_on_domain(root_path, &xml, operation, arguments, failure);
 }

@@ -4,8 +4,9 @@
  *
  *     fault CALLS WHEN WHAT PROGRAM [ARGUMENT...]
  *
- * CALLS is a name or several, "write,pread", or "all"; after "child:" only calls of
- * processes that the program has started count. WHEN says which of them, "3", or "3+" for
+ * CALLS is a name or several, "write,pread", or "all". After "own:", only calls of the
+ * process that fault has started count; after "child:", those of all others; after
+ * "confined:", those of others that have a filter for system calls. WHEN says which of them, "3", or "3+" for
  * that one and all that follow; WHAT is an error's name, "ENOSPC", or "short" (half of the
  * bytes that were asked for), or "kill" or "term" (the signal instead of the call, to the
  * process that makes it), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP),
@@ -177,7 +178,7 @@ static const struct {
 
 static struct {
     const char *calls;
-    bool of_children;
+    enum whose { ANY, OWN, CHILD, CONFINED } whose;
     long first;
     bool and_all_that_follow;
     int error;
@@ -251,7 +252,7 @@ enum place {
 static struct thread {
     pid_t id, process;
     enum place place;
-    bool is_counted, replace;
+    bool is_counted, is_confined, replace;
 } threads[THREADS];
 
 static pid_t program;
@@ -293,6 +294,22 @@ is_first_call(const registers *r)
            (CALL(*r) == SYS_prctl && FIRST(*r) == PR_SET_PDEATHSIG);
 }
 
+static bool
+concerns_us(const struct thread *thread)
+{
+    switch (fault.whose) {
+    case OWN:
+        return thread->process == program;
+    case CHILD:
+        return thread->process != program;
+    case CONFINED:
+        return thread->process != program && thread->is_confined;
+    case ANY:
+        break;
+    }
+    return true;
+}
+
 /* Return: whether to replace its result. */
 static bool
 enter_call(struct thread *thread)
@@ -302,9 +319,12 @@ enter_call(struct thread *thread)
     if (!get_registers(thread->id, &r))
         return false;
     thread->is_counted = thread->is_counted || is_first_call(&r);
-    if (!thread->is_counted || (fault.of_children && thread->process == program) ||
-        !is_call_of_ours((long)CALL(r)) || !is_due())
+    if (!thread->is_counted || !concerns_us(thread) ||
+        !is_call_of_ours((long)CALL(r)) || !is_due()) {
+        thread->is_confined =
+            thread->is_confined || (CALL(r) == SYS_prctl && FIRST(r) == PR_SET_SECCOMP);
         return false;
+    }
     reached = true;
     if (fault.is_stop) {
         raise(SIGSTOP);
@@ -368,6 +388,7 @@ at_birth(const struct thread *parent, bool is_process)
     thread->place = OUTSIDE;
     thread->process = is_process ? id : parent->process;
     thread->is_counted = parent->is_counted;
+    thread->is_confined = parent->is_confined;
 }
 
 /* Return: the signal that the thread goes on with. */
@@ -383,6 +404,7 @@ at_stop(struct thread *thread, int status)
     switch (status >> 16) {
     case PTRACE_EVENT_EXEC:
         thread->is_counted = false;
+        thread->is_confined = false;
         break;
     case PTRACE_EVENT_CLONE:
         at_birth(thread, false);
@@ -457,10 +479,16 @@ run(char **arguments)
 static bool
 read_calls(const char *text)
 {
-    static const char child[] = "child:";
+    static const char *const prefixes[] = {
+        [OWN] = "own:", [CHILD] = "child:", [CONFINED] = "confined:"};
 
-    fault.of_children = strncmp(text, child, strlen(child)) == 0;
-    fault.calls = fault.of_children ? text + strlen(child) : text;
+    fault.calls = text;
+    for (int i = OWN; i <= CONFINED; i++) {
+        if (strncmp(text, prefixes[i], strlen(prefixes[i])) != 0)
+            continue;
+        fault.whose = (enum whose)i;
+        fault.calls = text + strlen(prefixes[i]);
+    }
     return strcmp(fault.calls, "all") == 0 || are_known(fault.calls);
 }
 
@@ -493,7 +521,7 @@ int
 main(int argc, char **argv)
 {
     if (argc < 5 || !read_calls(argv[1]) || !read_when(argv[2]) || !read_what(argv[3])) {
-        fputs("Usage: fault [child:]CALLS WHEN ERROR|short|kill|term|stop PROGRAM "
+        fputs("Usage: fault [own:|child:|confined:]CALLS WHEN ERROR|short|kill|term|stop PROGRAM "
               "[ARGUMENT...]\n",
               stderr);
         return MISUSED;
