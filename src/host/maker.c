@@ -248,7 +248,7 @@ answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
     host->answer(host->data, needs);
     answers_put(needs, &answers);
     if (message_send(maker->socket, MESSAGE_ANSWERS, &answers) < 0)
-        return fail_maker(maker, "did not listen", failure);
+        return fail_ended(maker, failure);
     return 0;
 }
 
@@ -286,7 +286,8 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
             return -1;
         found = message_receive(maker->socket, limit, message);
     }
-    if (found == 0)
+    /* It may have ended before it has heard everything. */
+    if (found == 0 || found == -ECONNRESET)
         return fail_ended(maker, failure);
     if (found != (int)kind)
         return fail_maker(maker, "said what it may not say", failure);
