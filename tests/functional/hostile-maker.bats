@@ -36,11 +36,11 @@ make_host() {
     local files=$root$confdir/files secrets=$root$confdir/secrets
 
     mkdir -p "$files/site" "$root/etc"
-    printf 'content of base.yaml' >"$files/base.yaml"
+    printf '#cloud-config\n# content of base.yaml\n' >"$files/base.yaml"
     ln -s /etc/shadow "$files/out"
     ln -s .. "$files/above"
     mkfifo "$files/fifo"
-    make_secret web1 userdata 'content of web1'
+    make_secret web1 userdata $'#cloud-config\n# content of web1\n'
     ln -s ../other/userdata "$secrets/web1/out"
     make_secret other userdata "$marker"
     make_secret other allow 'other*'
@@ -300,4 +300,41 @@ merge_row() {
 
 @test "a guest starts although its record's maker was taken over, and the record stays as it was" {
     each_row record merge_row
+}
+
+# --- a kill ---------------------------------------------------------------------------------------
+
+# Either the hook or the maker is killed instead of a call; fault counts the calls of both.
+@test "whichever program of a start is killed, at any system call, nothing is left after the release" {
+    local killed=0 maker_killed=0 left what='' number=0
+
+    "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    wired_xml '<ci:user-data secret="web1"/><ci:vendor-data file="base.yaml"/>' >wired.xml
+    begin() {
+        nothing_of_it
+    }
+    outcome() {
+        case $status in
+        137) killed=$((killed + 1)) ;;
+        1)
+            refused 'the process that reads what the domain asks for'
+            nothing_of_it
+            maker_killed=$((maker_killed + 1))
+            ;;
+        *) succeeded ;;
+        esac
+        others_are_as_before
+        attempt hook-in-root --root="$root" web1 release begin - <wired.xml
+        succeeded
+        nothing_of_it
+        others_are_as_before
+    }
+    program=(hook-in-root --root="$root")
+    each_fault all kill wired.xml
+    echo "$points calls: the hook was killed at $killed of them, its maker at $maker_killed"
+    [[ $killed -gt 0 ]]
+    # The next start works.
+    attempt hook-in-root --root="$root" web1 prepare begin - <wired.xml
+    succeeded
+    [[ -e $root$rundir/$uuid.iso ]]
 }
