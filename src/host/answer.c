@@ -129,10 +129,14 @@ answer_label(struct need *need)
 {
     const char *label = label_find(need->name);
 
-    if (label && strcmp(label, "cidata") == 0)
+    if (!label)
+        return 0;
+    if (strcmp(label, "cidata") == 0)
         need->word = NEED_WORD_LABEL_CIDATA;
-    else if (label && strcmp(label, "config-2") == 0)
+    else if (strcmp(label, "config-2") == 0)
         need->word = NEED_WORD_LABEL_CONFIG_2;
+    else
+        need->word = NEED_WORD_LABEL_OTHER;
     return 0;
 }
 

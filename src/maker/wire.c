@@ -38,6 +38,8 @@ take_labels(struct domain *domain, const struct needs *needs)
             disk->label = xstrdup(SEED_LABEL_NOCLOUD);
         else if (needs->list[at].word == NEED_WORD_LABEL_CONFIG_2)
             disk->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
+        else if (needs->list[at].word == NEED_WORD_LABEL_OTHER)
+            disk->label = xstrdup("");
         at++;
     }
 }
