@@ -676,6 +676,8 @@ outcome_of(const struct maker_rows *group, const struct maker_row *row)
         return group->is_taken ? EITHER : SAME;
     if (!group->is_taken)
         return REFUSED;
+    if (row->may_fail_later)
+        return EITHER;
     return row->fails_later ? FAILS : STARTS;
 }
 
