@@ -475,7 +475,7 @@ read_uuid(struct domain_text *text, char *uuid, struct failure **failure)
 {
     if (!take(text, "</name>\n  <uuid>"))
         return refuse(text, "no UUID follows the name", failure);
-    snprintf(uuid, UUID_LENGTH + 1, "%s", text->at);
+    snprintf(uuid, UUID_LENGTH + 1, "%.*s", UUID_LENGTH, text->at);
     if (!text_is_uuid(uuid) || !take(text, uuid) || !take(text, "</uuid>"))
         return refuse(text, "the UUID is not one", failure);
     return 0;
