@@ -291,11 +291,12 @@ check_PROGRAMS += %D%/functional/journal-socket %D%/functional/shim-command
 %C%_functional_journal_socket_LDADD =
 %C%_functional_shim_command_LDADD = libshim.a libbase.a
 
-# What the maker's sandbox forbids, and what it must not hinder.
-check_PROGRAMS += %D%/functional/sandbox-plant %D%/functional/sandbox-seed
+# What the maker's sandbox forbids, and what it must not hinder: the latter next to the maker.
+check_PROGRAMS += %D%/functional/sandbox-plant maker-in-root
 %C%_functional_sandbox_plant_LDADD = libmaker.a libbase.a $(LIBXML2_LIBS) $(JANSSON_LIBS)
-%C%_functional_sandbox_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-%C%_functional_sandbox_seed_LDADD = libmaker.a $(SEED_ARCHIVES) $(SEED_LIBS)
+maker_in_root_SOURCES = %D%/maker-in-root.c
+maker_in_root_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+maker_in_root_LDADD = libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(UUID_LIBS)
 
 # A maker that was taken over.
 check_PROGRAMS += %D%/functional/hostile-maker

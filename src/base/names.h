@@ -38,7 +38,7 @@
 #define SECOND_NAME_INFIX ".libvirt-"
 
 /* In VIRT_SEED_STATEDIR, from one start to the next, next to the public key and a
- * directory of secrets (store/host-key.h). */
+ * directory of secrets (host/host-key.h). */
 #define RECORD_SUFFIX ".json"
 /* And, until the guest has started, the record of that start. */
 #define NEXT_RECORD_SUFFIX ".next"

@@ -3,7 +3,7 @@
  * How it works: inotify watches the file that is read, by its descriptor, because the
  * caller may not be allowed to enter the directory, and so that a file that virtlogd
  * renames stays watched. At each event, whatever it is, the report is read to its end
- * (store/report-file.h), and then the next file, if there is one, is watched.
+ * (host/report-file.h), and then the next file, if there is one, is watched.
  *
  * A domain may stop before the last words of its guest arrive: when libvirt says that it
  * has stopped, the hook has removed the file, and virtlogd may still be writing to it. So

@@ -30,8 +30,8 @@ enum part_origin {
     PART_INLINE,
     PART_FILE,
     PART_SECRET,
-    PART_GENERATED, /* made at the first start (store/host-key.h) */
-    PART_STORED,    /* by 'virt-seed set' (store/domain-secret.h) */
+    PART_GENERATED, /* made at the first start (host/host-key.h) */
+    PART_STORED,    /* by 'virt-seed set' (host/domain-secret.h) */
 };
 
 /* One key of a secret that is used as a whole. */

@@ -27,7 +27,7 @@ struct config {
     struct host_default vendor_data;  /* a file in those directories, for every domain */
     struct host_default default_keys; /* such a file, for domains without ssh keys */
     struct host_default default_user; /* a name, for domains that name no default user */
-    /* The name of a row in domain/datasource.h, written when a domain that chooses
+    /* The name of a row in host/datasource.h, written when a domain that chooses
      * none is wired. */
     struct host_default default_datasource;
     char *imds_address; /* where guests find the metadata server; NULL if mistakes in the

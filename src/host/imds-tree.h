@@ -75,7 +75,7 @@ char *imds_macs_format(const struct imds_mac *macs, size_t count);
 
 /* --- writing ---------------------------------------------------------------------- */
 
-struct document; /* domain/documents.h */
+struct document; /* host/documents.h */
 
 /* Everything is borrowed. */
 struct imds_domain {

@@ -308,8 +308,8 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
             return -1;
         found = message_receive(maker->socket, limit, message);
     }
-    /* If it has not read everything, its end is an error of the socket. */
-    if (found == 0 || (found < 0 && found != -EBADMSG))
+    /* It may have ended before it has heard everything. */
+    if (found == 0 || found == -ECONNRESET)
         return fail_ended(maker, failure);
     if (found != (int)kind)
         return fail_maker(maker, "said what it may not say", failure);

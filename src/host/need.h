@@ -4,7 +4,7 @@
  *
  * How it works: whoever makes a seed reads what others wrote, and opens no file of the
  * host. It lists what it needs once, after it has read the request; no need depends on
- * another's answer. The host answers all of them by its own rules (store/answer.h): a
+ * another's answer. The host answers all of them by its own rules (host/answer.h): a
  * failure, content, or a word. The answers are in the order of the needs.
  */
 #pragma once

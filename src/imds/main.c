@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * virt-seed-imds: the metadata server. It serves seeds over HTTP, each to its own guest,
- * from the tree that the hook maintains (store/imds-tree.h); peer.h says how it
+ * from the tree that the hook maintains (host/imds-tree.h); peer.h says how it
  * identifies guests.
  *
  * How it works: one thread waits in one poll(2): for signals, and for libmicrohttpd's

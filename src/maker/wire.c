@@ -111,6 +111,9 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
 
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
+    /* libvirt's always has one; to make one, libuuid does what a maker may not. */
+    if (domain_require_uuid(&domain, failure) < 0)
+        return -1;
     if (!asks(&domain)) {
         cleanup_free char *name = xshellquote(domain.name);
 

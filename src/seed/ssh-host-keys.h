@@ -2,7 +2,7 @@
 /*
  * The host keys of the guest's sshd: the files ssh_host_TYPE_key, ssh_host_TYPE_key.pub and
  * ssh_host_TYPE_key-cert.pub of a secret, with the same names as in /etc/ssh; TYPE is rsa,
- * ecdsa or ed25519. Also the ed25519 key that virt-seed generates (store/host-key.h).
+ * ecdsa or ed25519. Also the ed25519 key that virt-seed generates (host/host-key.h).
  */
 #pragma once
 

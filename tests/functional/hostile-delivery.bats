@@ -112,8 +112,10 @@ new_or_refused() {
     ended
 }
 
+# killed: the hook was, or its maker; then the hook says so, but at started.
 killed() {
-    [[ $status -eq 137 ]] || complain 'it was not killed'
+    [[ $status -eq 137 ]] || { succeeded_or_refused && [[ $status -ne 0 || $operation != prepare ]]; } ||
+        complain 'it was not killed'
     published_or_not
     ended
 }
@@ -138,13 +140,14 @@ fchown,fchmod EPERM
 linkat,renameat,renameat2 ENOSPC
 END
     outcome() { succeeded; new_or_refused; }
-    each_fault write,read EINTR new.xml
+    each_fault own:write,read EINTR new.xml
+    ! has_sandbox || each_fault confined:write,read EINTR new.xml
     started_again
 }
 
 # kills: a start, what follows it, and the end are killed at each file operation in turn.
 kills() {
-    local calls=openat,openat2,write,mkdirat,fchown,fchmod,linkat,renameat,renameat2,unlinkat,close
+    local calls=openat,openat2,write,mkdirat,fchown,fchmod,linkat,renameat,renameat2,unlinkat,close operation=prepare
 
     outcome() { killed; }
     each_fault $calls kill new.xml

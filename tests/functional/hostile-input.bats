@@ -13,7 +13,6 @@ source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
 # A file that no message and no seed may hold anything of, though it would be good user-data.
 setup() {
     hostile_setup
-    hook_setup
     mkdir -p "$root/etc"
     printf '#!/bin/sh\n# canary\n' >"$root/etc/passwd"
     touch before
@@ -55,58 +54,42 @@ serial_xml() {
 
 # --- starting it ------------------------------------------------------------------------------
 
-# What libvirt runs, and what that becomes. Neither may need the 20 seconds of its alarm.
-starts=(start_by_program start_by_hook)
-
-start_by_program() {
+# start FILE: it may not need the 20 seconds of its alarm.
+start() {
     attempt timeout -s KILL 15 hook-in-root --root="$root" web1 prepare begin - <"$1"
 }
 
-start_by_hook() {
-    attempt timeout -s KILL 15 "${as_root[@]}" bin/virt-seed-hook web1 prepare begin - <"$1"
-}
-
-# in_sandbox FILE [WORD]: what reads it ends by itself in the maker's sandbox, and says WORD first.
+# in_sandbox FILE [WORD]: a maker reads it that the hook has not looked at for, and comes to its end; WORD is first
+# in what it finds.
 in_sandbox() {
-    has_sandbox || return 0
-    attempt timeout -s KILL 15 "$top_builddir/tests/functional/sandbox-seed" "$root$confdir" <"$1"
+    attempt timeout -s KILL 15 maker-in-root --root="$root" <"$1"
     [[ $status -eq 0 && ! -s err ]] || complain 'in the sandbox'
     [[ $(<out) = "${2-}"* ]] || complain "in the sandbox: $(head -c 2000 out)"
 }
 
 # makes_seed FILE: the seed is the one that virt-seed builds.
 makes_seed() {
-    local start
-
     virt-seed --quiet --root="$root" build --force -o expected.iso "$1"
-    for start in "${starts[@]}"; do
-        "$start" "$1"
-        succeeded
-        whole
-        ! grep -q canary "$seed" || complain 'a file is in the seed'
-        released "$1"
-    done
+    start "$1"
+    succeeded
+    whole
+    ! grep -q canary "$seed" || complain 'a file is in the seed'
+    released "$1"
     in_sandbox "$1" seed
 }
 
 # refuses FILE PATTERN...: the patterns are parts of the message.
 refuses() {
-    local start
-
-    for start in "${starts[@]}"; do
-        "$start" "$1"
-        refused "${@:2}"
-        [[ $(<err) != *canary* ]] || complain 'a file is in the message'
-        nothing_is_left
-    done
+    start "$1"
+    refused "${@:2}"
+    [[ $(<err) != *canary* ]] || complain 'a file is in the message'
+    nothing_is_left
     in_sandbox "$1"
 }
 
-# refuses_but_hook_ignores FILE: the hook sees nothing of ours in it.
-refuses_but_hook_ignores() {
-    start_by_program "$1"
-    refused
-    start_by_hook "$1"
+# ignores FILE: there is nothing of virt-seed's in it.
+ignores() {
+    start "$1"
     succeeded
     nothing_is_left
     in_sandbox "$1"
@@ -120,12 +103,12 @@ teardown() {
 
 # --- size -------------------------------------------------------------------------------------
 
-@test "64 MiB of spaces or NULs are not a domain" {
+@test "64 MiB of spaces or NULs are no domain of virt-seed" {
     head -c 64M /dev/zero | tr '\0' ' ' >spaces
-    refuses_but_hook_ignores spaces
+    ignores spaces
     rm spaces
     head -c 64M /dev/zero >zeroes
-    refuses_but_hook_ignores zeroes
+    ignores zeroes
 }
 
 @test "refuses 64 MiB that begin like one of our domains" {
@@ -147,11 +130,10 @@ teardown() {
 }
 
 @test "refuses endless input once it is too large" {
-    start_by_program /dev/zero
-    refused '16 MiB'
-    start_by_hook /dev/zero
-    refused 'File too large'
-    attempt start_by_hook <(begin_request; exec cat /dev/zero)
+    start /dev/zero
+    refused 'File too large' '16 MiB'
+    start <(begin_request; exec cat /dev/zero)
+    refused 'File too large' '16 MiB'
     nothing_is_left
 }
 
@@ -449,7 +431,6 @@ sys.stdout.buffer.write(text.encode())'
 
 # makes_seed_or_refuses FILE: as virt-seed does.
 makes_seed_or_refuses() {
-    starts=(start_by_program)
     if virt-seed --quiet build --force -o expected.iso "$1" 2>/dev/null; then
         makes_seed "$1"
     else
@@ -460,7 +441,6 @@ makes_seed_or_refuses() {
 @test "any domain name is harmless in messages" {
     local domain_name
 
-    starts=(start_by_program)
     names >list
     while IFS= read -r domain_name; do
         request_xml <<<'<ci:hostname>no_hostname</ci:hostname>' >named.xml
@@ -476,10 +456,10 @@ makes_seed_or_refuses() {
 
     for name in -rf -- --help --version --root=tmp ../../etc/passwd '%s%n' "$(repeat 100000 x)" \
         $'\e[31m' ''; do
-        attempt "${as_root[@]}" bin/virt-seed-hook "$name" prepare begin - <wired.xml
+        attempt hook-in-root --root="$root" "$name" prepare begin - <wired.xml
         succeeded
         whole
-        attempt "${as_root[@]}" bin/virt-seed-hook "$name" release end - <wired.xml
+        attempt hook-in-root --root="$root" "$name" release end - <wired.xml
         succeeded
         nothing_is_left
     done
@@ -501,7 +481,6 @@ END
 @test "any content of a request is harmless in messages" {
     local text request
 
-    starts=(start_by_program)
     names >list
     while IFS= read -r text; do
         while IFS= read -r request; do
@@ -540,7 +519,6 @@ END
     ln -s / "$root$confdir/files/slash"
     ln -s /proc/self/root "$root$confdir/files/magic"
     ln -s loop "$root$confdir/files/loop"
-    starts=(start_by_program)
     for path in /etc/passwd ../../passwd ../../../etc/passwd deep/../../../passwd link absolute \
         slash/etc/passwd magic/etc/passwd loop deep . .. '' ./../files/link \
         /proc/self/environ /dev/stdin "$(repeat 3000 ../)etc/passwd"; do

@@ -30,7 +30,7 @@ needs_a_namespace() {
     in_a_namespace true 2>/dev/null || skip 'user namespaces are not allowed here'
 }
 
-# Each attempt is the hook's program at one operation of wired.xml, or what its arguments say;
+# Each attempt is the hook at one operation of wired.xml, or what its arguments say;
 # $status is how it ended, the files out and err are what it printed.
 attempt() {
     status=0
@@ -124,15 +124,6 @@ released() {
     attempt lifecycle release "$@"
     succeeded
     nothing_is_left
-}
-
-# hook_setup: as_root runs a command as root, if in a user namespace.
-hook_setup() {
-    as_root=()
-    if [[ $EUID -ne 0 ]]; then
-        as_root=(unshare --user --map-root-user)
-        "${as_root[@]}" true 2>/dev/null || skip 'user namespaces are not allowed here'
-    fi
 }
 
 # each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in

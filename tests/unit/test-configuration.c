@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's configuration: store/configuration.h. */
+/* The host's configuration: host/configuration.h. */
 #include "config.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The passwords that virt-seed keeps for a domain: store/domain-secret.h. */
+/* The passwords that virt-seed keeps for a domain: host/domain-secret.h. */
 #include "config.h"
 
 #include <string.h>

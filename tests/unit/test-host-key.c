@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ssh host key that virt-seed makes for a domain: store/host-key.h. */
+/* The ssh host key that virt-seed makes for a domain: host/host-key.h. */
 #include "config.h"
 
 #include <fcntl.h>

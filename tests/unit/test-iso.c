@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed as an image (image/image.h), and its publication (store/storage.h). */
+/* The seed as an image (image/image.h), and its publication (host/storage.h). */
 #include "config.h"
 
 #include <fcntl.h>

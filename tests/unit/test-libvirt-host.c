@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may know of the domains, and who runs them: store/libvirt-host.h. */
+/* Who may know of the domains, and who runs them: host/libvirt-host.h. */
 #include "config.h"
 
 #include <sys/socket.h>

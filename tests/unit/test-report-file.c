@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A domain's report, also while it grows or is renamed: store/report-file.h. */
+/* A domain's report, also while it grows or is renamed: host/report-file.h. */
 #include "config.h"
 
 #include <fcntl.h>

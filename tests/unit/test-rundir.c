@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The run-time directory: store/rundir.h. */
+/* The run-time directory: host/rundir.h. */
 #include "config.h"
 
 #include <fcntl.h>

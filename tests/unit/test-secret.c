@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's secrets: store/secret.h. */
+/* The host's secrets: host/secret.h. */
 #include "config.h"
 
 #include <fcntl.h>
