@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,16 +60,6 @@ arrange_descriptors(struct start *start)
     return close_range(MAKER_DESCRIPTORS, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0;
 }
 
-/* Gives up what root may do. */
-static int
-drop_capabilities(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-
-    return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
-}
-
 /* 32-bit architectures also have calls for users of 16 bits. */
 #ifdef SYS_setresuid32
 #define SET_USER SYS_setresuid32
@@ -82,15 +71,16 @@ drop_capabilities(void)
 #define SET_GROUPS SYS_setgroups
 #endif
 
-/* Becomes a user without rights. A user namespace may have no other user than root. libc's
- * functions would change all threads, which are those of the parent. */
+/* Becomes a user without rights. A user namespace may have no other user than root, whose
+ * rights the maker gives up itself. libc's functions would change all threads, which are
+ * those of the parent. */
 static int
 become(const struct user *user)
 {
     if (geteuid() != 0 || !ENABLE_SANDBOX)
         return 0;
     if (syscall(SET_GROUP, user->gid, user->gid, user->gid) < 0)
-        return errno == EINVAL ? drop_capabilities() : -errno;
+        return errno == EINVAL ? 0 : -errno;
     if (syscall(SET_GROUPS, 0, NULL) < 0 ||
         syscall(SET_USER, user->uid, user->uid, user->uid) < 0)
         return -errno;

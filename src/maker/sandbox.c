@@ -37,6 +37,7 @@
 #if ENABLE_SANDBOX
 
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -265,10 +266,16 @@ install_filter(void)
 
 /* --- in the order of sandbox_enter() ------------------------------------------------ */
 
+/* The user has no rights, unless it is the root of a user namespace without others. */
 static int
 give_up_rights(void)
 {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    if (syscall(SYS_capset, &header, none) < 0)
         return -errno;
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
