@@ -28,6 +28,15 @@ hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
 CLEANFILES += hooks/virt-seed-qemu
 EXTRA_DIST += hooks/virt-seed-qemu.apparmor.in
 
+# The profile of virt-seed-maker.
+profiledir = $(sysconfdir)/apparmor.d
+nodist_profile_DATA = hooks/virt-seed-maker
+hooks/virt-seed-maker: $(srcdir)/hooks/virt-seed-maker.apparmor.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) hooks && sed 's|@sbindir[@]|$(sbindir)|g' \
+		'$(srcdir)/hooks/virt-seed-maker.apparmor.in' >$@
+CLEANFILES += hooks/virt-seed-maker
+EXTRA_DIST += hooks/virt-seed-maker.apparmor.in
+
 install-exec-hook:
 	$(MKDIR_P) '$(DESTDIR)$(libvirt_hooks_dir)/qemu.d'
 	$(LN_S) -f '$(sbindir)/virt-seed-hook' '$(hook_link)'
