@@ -141,7 +141,8 @@ refuses_each() {
     local call
     local -i number
 
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' | sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' |
+        sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
     for call in child:execveat confined:read confined:pread confined:write confined:mmap; do
         for number in 1 2 3; do
             stop_at "$call" "$number" key.xml || break
@@ -159,7 +160,8 @@ refuses_each() {
 @test "a maker that is killed at any of its calls leaves the start refused" {
     local -i count
 
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' | sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' |
+        sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
     mv key.xml wired.xml
     refuses_each child:all kill ''
     [[ $count -gt 50 ]]
