@@ -50,15 +50,19 @@ state() {
     awk -v word="$1:" '$1 == word { $1 = ""; print substr($0, 2) }' "/proc/$maker/status"
 }
 
-# has_no_rights: the maker has none, and only what it was given.
+# has_no_rights XML IMAGE: the maker has none, and only what it was given: these two are "/memfd:" or "/dev/null". An
+# ordinary user cannot look into it.
 has_no_rights() {
     [[ $(state Name) = virt-seed-maker && $(state Seccomp) = 2 && $(state NoNewPrivs) = 1 ]]
     [[ $(state CapEff) = 0000000000000000 && $(state CapPrm) = 0000000000000000 ]]
-    if [[ $EUID -eq 0 ]]; then
-        run ! grep -w 0 < <(state Uid && state Gid && state Groups)
+    if [[ $EUID -ne 0 ]]; then
+        run ! ls "/proc/$maker/fd"
+        return
     fi
+    run ! grep -w 0 < <(state Uid && state Gid && state Groups)
     [[ $(find "/proc/$maker/fd" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' ') = '0 1 2 3 4 5 ' ]]
     [[ $(readlink "/proc/$maker/fd"/{0,1,2} | sort -u) = /dev/null ]]
+    [[ $(readlink "/proc/$maker/fd/3") = "$1"* && $(readlink "/proc/$maker/fd/5") = "$2"* ]]
     [[ $(readlink "/proc/$maker/fd/4") = socket:* ]]
     [[ $(tr '\0' '\n' <"/proc/$maker/environ") = $'LC_ALL=C\nTZ=UTC' ]]
 }
@@ -110,8 +114,7 @@ refuses_each() {
     for call in 'confined:read 1' 'confined:read 3' 'confined:pread 1'; do
         # shellcheck disable=SC2086  # a call and its number
         stop_at $call
-        has_no_rights
-        [[ $(readlink "/proc/$maker/fd"/{3,5}) = '/memfd:'*$'\n/memfd:'* ]]
+        has_no_rights /memfd: /memfd:
         go_on
         [[ $status -eq 0 && -e $seeds/$uuid.iso ]]
     done
@@ -122,15 +125,13 @@ refuses_each() {
     lifecycle until.xml prepare
     virt-seed --quiet --root="$root" 'done' until.xml
     stop_at confined:read 1 until.xml started
-    has_no_rights
     # There is no XML, and no image.
-    [[ $(readlink "/proc/$maker/fd"/{3,5} | sort -u) = /dev/null ]]
+    has_no_rights /dev/null /dev/null
     go_on
     [[ $status -eq 0 ]]
     echo 'virt-seed begin' >"$root$reportdir/$uuid.report"
     stop_at confined:read 1 until.xml release
-    has_no_rights
-    [[ $(readlink "/proc/$maker/fd"/{3,5} | sort -u) = /dev/null ]]
+    has_no_rights /dev/null /dev/null
     # Before anything that the guest has written is read, its seed is gone.
     [[ ! -e $seeds/$uuid.iso ]]
     go_on
@@ -141,7 +142,8 @@ refuses_each() {
     local call
     local -i number
 
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' | sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' |
+        sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
     for call in child:execveat confined:read confined:pread confined:write confined:mmap; do
         for number in 1 2 3; do
             stop_at "$call" "$number" key.xml || break
@@ -159,7 +161,8 @@ refuses_each() {
 @test "a maker that is killed at any of its calls leaves the start refused" {
     local -i count
 
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' | sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' |
+        sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' >key.xml
     mv key.xml wired.xml
     refuses_each child:all kill ''
     [[ $count -gt 50 ]]

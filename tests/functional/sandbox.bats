@@ -104,7 +104,8 @@ END
 
 # --- its work ---------------------------------------------------------------------------------
 
-# seeds [--report]: what the maker does with standard input, on the host whose "/" is $root. Adds a line to the file "results".
+# seeds [--report]: what the maker does with standard input, on the host with $root as its "/". Adds a line to
+# the file "results".
 seeds() {
     local said status=0
 

@@ -128,44 +128,28 @@ static const struct {
     const char *name;
     long number;
 } calls[] = {
-    {"clone", SYS_clone},
-    {"clone3", SYS_clone3},
-    {"close", SYS_close},
-    {"close_range", SYS_close_range},
+    {"clone", SYS_clone},         {"clone3", SYS_clone3},
+    {"close", SYS_close},         {"close_range", SYS_close_range},
     {"dup3", SYS_dup3},
 #ifdef SYS_dup2
     {"dup2", SYS_dup2},
 #endif
-    {"execve", SYS_execve},
-    {"execveat", SYS_execveat},
-    {"fchmod", SYS_fchmod},
-    {"fchown", SYS_fchown},
-    {"fcntl", SYS_fcntl},
-    {"fstat", SYS_fstat},
+    {"execve", SYS_execve},       {"execveat", SYS_execveat},
+    {"fchmod", SYS_fchmod},       {"fchown", SYS_fchown},
+    {"fcntl", SYS_fcntl},         {"fstat", SYS_fstat},
     {"fstat", SYS_newfstatat}, /* what glibc's fstat() calls before 2.39 */
-    {"fsync", SYS_fsync},
-    {"getdents64", SYS_getdents64},
-    {"flock", SYS_flock},
-    {"linkat", SYS_linkat},
-    {"lseek", SYS_lseek},
-    {"memfd_create", SYS_memfd_create},
-    {"mkdirat", SYS_mkdirat},
-    {"mmap", SYS_mmap},
-    {"openat", SYS_openat},
-    {"openat2", SYS_openat2},
-    {"prctl", SYS_prctl},
-    {"pread", SYS_pread64},
+    {"fsync", SYS_fsync},         {"getdents64", SYS_getdents64},
+    {"flock", SYS_flock},         {"linkat", SYS_linkat},
+    {"lseek", SYS_lseek},         {"memfd_create", SYS_memfd_create},
+    {"mkdirat", SYS_mkdirat},     {"mmap", SYS_mmap},
+    {"openat", SYS_openat},       {"openat2", SYS_openat2},
+    {"prctl", SYS_prctl},         {"pread", SYS_pread64},
     {"prlimit64", SYS_prlimit64}, /* getrlimit() and setrlimit() */
-    {"pwrite", SYS_pwrite64},
-    {"read", SYS_read},
-    {"renameat", SYS_renameat},
-    {"renameat2", SYS_renameat2},
-    {"setgroups", SYS_setgroups},
-    {"setresgid", SYS_setresgid},
-    {"setresuid", SYS_setresuid},
-    {"socketpair", SYS_socketpair},
-    {"unlinkat", SYS_unlinkat},
-    {"waitid", SYS_waitid},
+    {"pwrite", SYS_pwrite64},     {"read", SYS_read},
+    {"renameat", SYS_renameat},   {"renameat2", SYS_renameat2},
+    {"setgroups", SYS_setgroups}, {"setresgid", SYS_setresgid},
+    {"setresuid", SYS_setresuid}, {"socketpair", SYS_socketpair},
+    {"unlinkat", SYS_unlinkat},   {"waitid", SYS_waitid},
     {"write", SYS_write},
 };
 
@@ -182,7 +166,12 @@ static const struct {
 
 static struct {
     const char *calls;
-    enum whose { ANY, OWN, CHILD, CONFINED } whose;
+    enum whose {
+        ANY,
+        OWN,
+        CHILD,
+        CONFINED
+    } whose;
     long first;
     bool and_all_that_follow;
     int error;
@@ -323,8 +312,8 @@ enter_call(struct thread *thread)
     if (!get_registers(thread->id, &r))
         return false;
     thread->is_counted = thread->is_counted || is_first_call(&r);
-    if (!thread->is_counted || !concerns_us(thread) ||
-        !is_call_of_ours((long)CALL(r)) || !is_due()) {
+    if (!thread->is_counted || !concerns_us(thread) || !is_call_of_ours((long)CALL(r)) ||
+        !is_due()) {
         thread->is_confined =
             thread->is_confined || (CALL(r) == SYS_prctl && FIRST(r) == PR_SET_SECCOMP);
         return false;
@@ -525,9 +514,10 @@ int
 main(int argc, char **argv)
 {
     if (argc < 5 || !read_calls(argv[1]) || !read_when(argv[2]) || !read_what(argv[3])) {
-        fputs("Usage: fault [own:|child:|confined:]CALLS WHEN ERROR|short|kill|term|stop PROGRAM "
-              "[ARGUMENT...]\n",
-              stderr);
+        fputs(
+            "Usage: fault [own:|child:|confined:]CALLS WHEN ERROR|short|kill|term|stop PROGRAM "
+            "[ARGUMENT...]\n",
+            stderr);
         return MISUSED;
     }
     return run(argv + 4);
