@@ -264,7 +264,6 @@ write_settings(struct writing *writing, const struct option_values *values,
         if (*value->text)
             result = setting->add(writing, value, failure);
     }
-    set_order_user_data(writing);
     if (result == 0 && !request_is_same(before, writing->element)) {
         for (size_t i = 0; i < values->count; i++)
             wiring_note(wiring, "--%s %s", values->list[i].row->name,
@@ -386,12 +385,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION_HEADING_ROW("Settings; those with an asterisk may be given several times:"),
-    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data",
-            set_remove_user_data, add_document),
-    SETTING("package", "NAME", "a package to install *", NULL, "packages",
-            set_remove_list, set_add_to_list),
-    SETTING("run", "COMMAND", "a command to run at the first boot *", NULL, "runcmd",
-            set_remove_list, set_add_to_list),
+    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
+            add_document),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
             NULL, "vendor-data", NULL, add_document),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,

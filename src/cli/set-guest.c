@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How it works: what has no element of its own becomes a document. --package and --run are
- * lists in one inline user-data, which is known by its second line, and is read and written
- * again whenever one of them is set. It says by merge_how that it only adds to what other
- * documents have, and so it comes last.
- */
 #include "config.h"
 
 #include <crypt.h>
@@ -12,23 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
-#include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "host/secret.h"
-#include "seed/yaml.h"
 #include "store/password.h"
-
-#define HEADER "#cloud-config\n# written by virt-seed set\n"
-#define MERGE_KEY "merge_how"
-#define MERGE_HOW "dict(recurse_list)+list(append)"
 
 /* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,mac=… --------------------------------------- */
 
@@ -141,161 +128,6 @@ set_add_ip(struct writing *writing, const struct option_value *value,
                                dhcp ? "dhcp" : "ADDRESS", word);
         set_indent(element_add_text(node, keys[i].element, text));
     }
-    return 0;
-}
-
-/* --- the document of --package and --run ---------------------------------------------- */
-
-static bool
-is_written(const xmlNode *node)
-{
-    cleanup_free char *text = NULL;
-
-    if (!vocabulary_is(node, "user-data"))
-        return false;
-    text = xml_text(node);
-    return strncmp(text, HEADER, strlen(HEADER)) == 0;
-}
-
-/* Return: the document, or NULL. */
-static xmlNode *
-find_written(const struct writing *writing)
-{
-    xmlNode *node = xml_first_element(writing->element);
-
-    while (node && !is_written(node))
-        node = xml_next_element(node);
-    return node;
-}
-
-/* Return: the mapping in the document, empty if there is no document, owned by the caller
- * (json_decref); NULL if it was edited into something else. */
-static json_t *
-read_written(const xmlNode *node, struct failure **failure)
-{
-    cleanup_free char *text = node ? xml_text(node) : NULL;
-    json_t *object =
-        text ? yaml_load(text, strlen(text), YAML_ONE_DOCUMENT, failure) : json_object();
-
-    if (json_is_null(object))
-        return json_object();
-    if (!object || json_is_object(object))
-        return object;
-    json_decref(object);
-    failure_set(failure, FAILURE_USER_DATA, "it is not a mapping");
-    return NULL;
-}
-
-/* Appends the value as yaml_text_append() writes it in a list, without the list. */
-static void
-append_value(struct buffer *buffer, json_t *value)
-{
-    cleanup_json json_t *list = json_pack("[O]", value);
-    cleanup_buffer struct buffer text = {0};
-    size_t begin = 1, end;
-
-    yaml_text_append(&text, list);
-    begin += strspn(text.data + 1, " \n");
-    end = (size_t)(strrchr(text.data, ']') - text.data);
-    while (strchr(" \n", text.data[end - 1]))
-        end--;
-    buffer_append(buffer, text.data + begin, end - begin);
-}
-
-/* Quotes a key that YAML may take for something else, which no word of more than five
- * letters ("false") is. */
-static void
-append_key(struct buffer *buffer, const char *key)
-{
-    cleanup_json json_t *quoted = json_string(key);
-
-    if (strlen(key) > 5 && strspn(key, "abcdefghijklmnopqrstuvwxyz_") == strlen(key))
-        buffer_append_string(buffer, key);
-    else
-        append_value(buffer, quoted);
-    buffer_append_string(buffer, ":");
-}
-
-/* Replaces the old document; an empty one is only removed. */
-static void
-write_document(struct writing *writing, xmlNode *old, json_t *object)
-{
-    cleanup_buffer struct buffer text = {0};
-    const char *key;
-    json_t *value, *item;
-    size_t i;
-
-    if (old)
-        xml_remove(old);
-    json_object_del(object, MERGE_KEY);
-    if (json_object_size(object) == 0)
-        return;
-    buffer_append_string(&text, HEADER MERGE_KEY ": " MERGE_HOW "\n");
-    json_object_foreach(object, key, value)
-    {
-        append_key(&text, key);
-        if (!json_is_array(value)) {
-            buffer_append_string(&text, " ");
-            append_value(&text, value);
-        }
-        json_array_foreach(value, i, item)
-        {
-            buffer_append_string(&text, "\n  - ");
-            append_value(&text, item);
-        }
-        buffer_append_string(&text, "\n");
-    }
-    set_indent(element_add_data(writing->element, "user-data", text.data, text.size));
-}
-
-int
-set_remove_list(struct writing *writing, const struct option_value *value,
-                struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node = find_written(writing);
-    cleanup_json json_t *object = read_written(node, failure);
-    const json_t *list = json_object_get(object, setting->element);
-
-    /* An empty value removes the key, whatever it has. */
-    if (list && !json_is_array(list) && *value->text)
-        failure_set(failure, FAILURE_USER_DATA,
-                    "it is not a list\n"
-                    "make it a list with 'virt-seed edit', or remove it with --%s=",
-                    value->row->name);
-    if (*failure) {
-        failure_prefix(
-            failure,
-            "could not change '%s' in the <user-data> written by 'virt-seed set'",
-            setting->element);
-        return failure_hint(failure, "correct that document with 'virt-seed edit'");
-    }
-    if (list && json_object_del(object, setting->element) == 0)
-        write_document(writing, node, object);
-    return 0;
-}
-
-int
-set_add_to_list(struct writing *writing, const struct option_value *value,
-                struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    xmlNode *node = find_written(writing);
-    cleanup_json json_t *object = read_written(node, failure);
-    json_t *list = json_object_get(object, setting->element);
-    json_t *text = object ? json_string(value->text) : NULL;
-
-    if (!object)
-        return -1;
-    if (!text)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "--%s is not UTF-8\nwrite it in UTF-8", value->row->name);
-    if (!list) {
-        list = json_array();
-        json_set(object, setting->element, list);
-    }
-    json_add(list, text);
-    write_document(writing, node, object);
     return 0;
 }
 
@@ -467,33 +299,4 @@ set_add_secret(struct writing *writing, const struct option_value *value,
     if (secret[length])
         xml_set_attribute(node, "key", secret + length + 1);
     return 0;
-}
-
-/* --- the user's own documents ------------------------------------------------------ */
-
-int
-set_remove_user_data(struct writing *writing, const struct option_value *value,
-                     struct failure **failure)
-{
-    xml_foreach_element(node, writing->element) {
-        if (vocabulary_is(node, "user-data") && !is_written(node))
-            xml_remove(node);
-    }
-    return 0;
-}
-
-void
-set_order_user_data(struct writing *writing)
-{
-    xmlNode *node = find_written(writing);
-    xmlNode *later = node ? xml_next_element(node) : NULL;
-    xmlNode *copy;
-
-    while (later && !vocabulary_is(later, "user-data"))
-        later = xml_next_element(later);
-    if (!later)
-        return;
-    copy = xmlCopyNode(node, 1);
-    xml_remove(node);
-    xml_insert_child(writing->element, copy);
 }

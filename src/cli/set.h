@@ -52,19 +52,9 @@ int set_check_text(const struct option_value *value, const char *text, size_t si
 /* --ip: an <interface> of <network-config from="interfaces">. */
 set_step set_remove_ip, set_add_ip;
 
-/* --package and --run: lists in a user-data document of virt-seed's own. Removing one
- * fails if the document was edited so that the list in it cannot be changed. */
-set_step set_remove_list, set_add_to_list;
-
 /* --password-file and --root-password-file: a hash that the host stores, and an attribute
  * that says so. */
 set_step set_remove_password, set_add_password;
 
 /* --secret: PART=NAME[/KEY]. */
 set_step set_remove_secret, set_add_secret;
-
-/* --user-data: the documents that do not come from the settings above. */
-set_step set_remove_user_data;
-
-/* Moves the document of --package and --run after all others, to which it adds. */
-void set_order_user_data(struct writing *writing);

@@ -201,20 +201,6 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
                           "name", key);
     }
-    /* cloud-init treats the serial's settings as metadata, too. */
-    json_object_foreach(machine->serial, key, value)
-    {
-        if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
-            continue;
-        if (json_object_get(entries.value, key))
-            return failure_set(failure, FAILURE_REQUEST,
-                               "%s.metaData and %s.domain.firmware.serial both have "
-                               "'%s'\n"
-                               "keep one of them",
-                               machine->source.path, machine->spec.path, key);
-        xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
-                          "name", key);
-    }
     return 0;
 }
 

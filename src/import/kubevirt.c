@@ -20,48 +20,26 @@
 
 /* --- the serial ------------------------------------------------------------------- */
 
-/* "ds=nocloud;s=http://192.0.2.1/;i=web1": DataSourceNoCloud, parse_cmdline_data(). */
+/* Words such as "ds=nocloud;s=http://169.254.169.254/v1/" tell the guest's cloud-init what to
+ * do (DataSourceNoCloud, parse_cmdline_data()), and virt-seed writes its own. */
 static int
-read_serial(struct kubevirt_machine *machine, struct failure **failure)
+check_serial(struct import *import, const struct kubevirt_machine *machine,
+             struct failure **failure)
 {
-    cleanup_free char *copy = NULL;
     const char *text;
-    char *rest;
 
     if (manifest_get_text(&text, &machine->firmware, "serial", failure) < 0)
         return -1;
-    rest = copy = xstrdup(text ? text : "");
-    for (char *word = strsep(&rest, " \t\n"); word; word = strsep(&rest, " \t\n")) {
-        const char *name = strsep(&word, ";");
-
-        if (strcmp(name, "ds=nocloud") != 0 && strcmp(name, "ds=nocloud-net") != 0)
-            continue;
-        if (!machine->serial)
-            machine->serial = json_object();
-        for (char *pair = strsep(&word, ";"); pair; pair = strsep(&word, ";")) {
-            char *value = strchr(pair, '=');
-
-            if (!*pair)
-                continue;
-            if (!value || value == pair || !element_can_hold(pair, strlen(pair)))
-                return manifest_fail(&machine->firmware, "serial",
-                                     "has a word that is not KEY=VALUE",
-                                     "write 'ds=nocloud;KEY=VALUE;…' as described in "
-                                     "cloud-init's NoCloud documentation",
-                                     failure);
-            *value++ = '\0';
-            json_set_string(machine->serial, pair, value);
-        }
-    }
+    if (!text || !strstr(text, "ds=nocloud"))
+        return 0;
+    if (!machine->imds)
+        return manifest_fail(&machine->firmware, "serial",
+                             "has settings for cloud-init, which cannot be imported",
+                             "remove them, and set what they say in the element",
+                             failure);
+    import_note(import, "what the serial says to cloud-init is ignored: virt-seed writes "
+                        "the serial itself");
     return 0;
-}
-
-static const char *
-serial_text(const struct kubevirt_machine *machine, const char *key)
-{
-    const char *text = json_string_value(json_object_get(machine->serial, key));
-
-    return text && *text ? text : NULL;
 }
 
 /* --- names ------------------------------------------------------------------------ */
@@ -70,16 +48,12 @@ static int
 add_hostname(struct import *import, const struct kubevirt_machine *machine,
              struct failure **failure)
 {
-    const char *serial = serial_text(machine, "h");
     const char *given, *field = "metadata.name", *name = machine->name;
     cleanup_free char *hostname = NULL;
 
     if (manifest_get_text(&given, &machine->spec, "hostname", failure) < 0)
         return -1;
-    if (serial) {
-        field = "firmware.serial";
-        hostname = xstrdup(serial);
-    } else if (given && !machine->imds) {
+    if (given && !machine->imds) {
         field = "spec.hostname";
         hostname = xstrdup(given);
     } else if (name) {
@@ -116,9 +90,7 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
                              failure);
     if (machine->imds && machine->name)
         name = xasprintf("%s-%s", namespace ? namespace : "default", machine->name);
-    id = serial_text(machine, "i");
-    if (!id)
-        id = machine->imds ? name : uuid;
+    id = machine->imds ? name : uuid;
     if (id)
         xml_set_attribute(element_add_text(import->element, "instance-id", id), "policy",
                           "fixed");
@@ -284,7 +256,6 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
           struct failure **failure)
 {
     const struct manifest *annotations = &machine->annotations;
-    const char *url = serial_text(machine, "s");
     const char *map, *enabled;
     cleanup_free char *other = NULL;
 
@@ -300,20 +271,12 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
             "names a ConfigMap, which cannot be imported",
             "put its text in the annotation " IMDS_ANNOTATION "user-data", failure);
     machine->imds = *user_data || (enabled && strcmp(enabled, "true") == 0);
-    if (url && !machine->imds)
-        return manifest_fail(
-            &machine->firmware, "serial",
-            "refers to a web server, whose seed is not in the file",
-            "put its documents in a cloud-init volume, and remove the serial", failure);
     if (!machine->source.value)
         return 0;
     machine->imds = false;
-    if (!*user_data && !url)
+    if (!*user_data)
         return 0;
-    if (*user_data)
-        other = manifest_path(annotations, IMDS_ANNOTATION "user-data");
-    else
-        other = manifest_path(&machine->firmware, "serial");
+    other = manifest_path(annotations, IMDS_ANNOTATION "user-data");
     return failure_set(failure, FAILURE_REQUEST,
                        "%s and %s both give a seed\n"
                        "keep one of them: the guest would use the metadata server's",
@@ -357,7 +320,8 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
 
     if (read_machine(machine, failure) < 0 || kubevirt_find_source(machine, failure) < 0)
         return -1;
-    if (read_serial(machine, failure) < 0 || read_imds(machine, &user_data, failure) < 0)
+    if (read_imds(machine, &user_data, failure) < 0 ||
+        check_serial(import, machine, failure) < 0)
         return -1;
     if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
@@ -373,9 +337,6 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
     if (add_keys(import, machine, failure) < 0 ||
         kubevirt_add_source(import, machine, failure) < 0)
         return -1;
-    if (machine->serial)
-        import_note(import, "the serial's settings for cloud-init are in the element: "
-                            "virt-seed writes the serial itself");
     if (!machine->imds)
         return 0;
     if (user_data)
@@ -398,7 +359,6 @@ machine_clear(struct kubevirt_machine *machine)
     manifest_clear(&machine->annotations);
     manifest_clear(&machine->firmware);
     manifest_clear(&machine->source);
-    json_decref(machine->serial);
 }
 
 int

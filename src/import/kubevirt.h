@@ -90,8 +90,7 @@ struct kubevirt_machine {
     struct manifest firmware; /* of spec.domain */
     struct manifest source;   /* the first cloud-init volume; no value if there is none */
     bool config_drive;
-    bool imds;      /* its annotations ask for KubeVirt's metadata server */
-    json_t *serial; /* the serial's settings for cloud-init: an object of text; owned */
+    bool imds; /* its annotations ask for KubeVirt's metadata server */
 };
 
 /* Notes that the element refers to the secret that the field names. It must have one of the

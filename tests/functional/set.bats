@@ -330,42 +330,19 @@ with_interfaces() {
     done
 }
 
-@test "packages, commands and a time zone are set, added to the user's own document, and removed" {
-    sets --package=nginx --package=jq --run='echo "a: b" >/x' --run=true --timezone=Europe/Berlin >out.xml
+@test "a time zone is set, added to the user's own document, and removed" {
+    sets --timezone=Europe/Berlin >out.xml
     run -0 is_valid <out.xml
-    diff - <(document user-data <out.xml | python3 -c '
-import email, sys
-for part in email.message_from_file(sys.stdin).walk():
-    if "virt-seed set" in str(part.get_payload()):
-        print(part.get_payload(), end="")' || document user-data <out.xml) <<'END'
-#cloud-config
-# written by virt-seed set
-merge_how: dict(recurse_list)+list(append)
-packages:
-  - "nginx"
-  - "jq"
-runcmd:
-  - "echo \"a: b\" >/x"
-  - "true"
-END
     document user-data <out.xml | grep -q Europe/Berlin
     # Another setting keeps the rest, and an empty value removes its part.
-    virt-seed --quiet set --package=curl --user-data=user-data - <out.xml >other.xml
-    request <other.xml >element
-    grep -q curl element
-    grep -q '"true"' element
-    grep -q 'locale: C.UTF-8' element
-    run ! grep -q nginx element
-    virt-seed --quiet set --package= --run= --timezone= - <other.xml >none.xml
+    virt-seed --quiet set --user-data=user-data - <out.xml >other.xml
+    document user-data <other.xml >both
+    grep -q Europe/Berlin both
+    grep -q 'locale: C.UTF-8' both
+    virt-seed --quiet set --timezone= - <other.xml >none.xml
     request <none.xml >element
-    run ! grep -q 'virt-seed set\|runcmd\|timezone' element
+    run ! grep -q timezone element
     grep -q 'locale: C.UTF-8' element
-}
-
-@test "what set adds to the user's documents comes after them" {
-    sets --package=nginx >out.xml
-    virt-seed --quiet set --user-data=user-data - <out.xml | request >element
-    [[ $(grep -n C.UTF-8 element | cut -d: -f1) -lt $(grep -n nginx element | cut -d: -f1) ]]
 }
 
 @test "an address is set for the only interface, or for the one with a MAC, and replaced by DHCP" {
@@ -407,39 +384,4 @@ END
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
     assert_refused 2 'the domain has 0 interfaces'
-}
-
-@test "what was added by hand to the document of --package and --run stays" {
-    sets --package=nginx >out.xml
-    sed -i 's/^packages:/"on": [1]\n"a: b": 2\nlocale: C\n&/' out.xml
-    virt-seed --quiet set -i --package=jq out.xml
-    [[ $(document user-data <out.xml) = *$'\n"on":\n  - 1\n"a: b": 2\nlocale: "C"\npackages:\n  - "jq"'* ]]
-}
-
-@test "a document of --package and --run that was edited into something else is refused, and stays" {
-    local file option
-
-    sets --package=nginx --run=true >out.xml
-    sed 's/^packages:/packages: [/' out.xml >bad.xml
-    sed '/^  - /d; /^merge_how/d; s/^packages:/- packages/; s/^runcmd:/- runcmd/' out.xml >sequence.xml
-    for file in bad.xml sequence.xml; do
-        cp "$file" before.xml
-        for option in package=jq package=; do
-            run virt-seed set -i "--$option" "$file"
-            assert_refused 1 "could not change 'packages' in the <user-data> written by 'virt-seed set'"
-        done
-        run virt-seed set -i --run=false "$file"
-        assert_refused 1 "could not change 'runcmd' in the <user-data>"
-        diff before.xml "$file"
-    done
-    sed '/^  - /d; s/^packages:/packages: nginx/; s/^runcmd:/runcmd: {a: b}/' out.xml >scalar.xml
-    cp scalar.xml before.xml
-    run virt-seed set -i --package=jq scalar.xml
-    assert_refused 1 "could not change 'packages'" 'it is not a list' '--package='
-    run virt-seed set -i --hostname=two --run=false scalar.xml
-    assert_refused 1 "could not change 'runcmd'" 'it is not a list' '--run='
-    diff before.xml scalar.xml
-    virt-seed --quiet set -i --package= scalar.xml
-    run ! grep -q packages scalar.xml
-    grep -q 'runcmd: ' scalar.xml
 }
