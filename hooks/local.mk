@@ -18,24 +18,18 @@ shim_links = \
 
 # AppArmor rules that every QEMU needs for virt-seed-qemu. Recent versions of libvirt include this
 # folder in their rules; Debian 12's does not: virt-seed-qemu(8).
-apparmordir = $(sysconfdir)/apparmor.d/abstractions/libvirt-qemu.d
-nodist_apparmor_DATA = hooks/virt-seed-qemu
-hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) hooks && sed -e 's|@bindir[@]|$(bindir)|g' \
+apparmor_qemudir = $(sysconfdir)/apparmor.d/abstractions/libvirt-qemu.d
+nodist_apparmor_qemu_DATA = hooks/virt-seed-qemu
+# The profile of the program that reads what domains ask for. AppArmor loads it when the host boots.
+apparmordir = $(sysconfdir)/apparmor.d
+nodist_apparmor_DATA = hooks/virt-seed-maker
+hooks/virt-seed-qemu hooks/virt-seed-maker: hooks/%: $(srcdir)/hooks/%.apparmor.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) hooks && sed -e 's|@bindir[@]|$(bindir)|g' -e 's|@sbindir[@]|$(sbindir)|g' \
 		-e 's|@runstatedir[@]|$(runstatedir)|g' \
 		-e 's|@localstatedir[@]|$(localstatedir)|g' \
-		'$(srcdir)/hooks/virt-seed-qemu.apparmor.in' >$@
-CLEANFILES += hooks/virt-seed-qemu
-EXTRA_DIST += hooks/virt-seed-qemu.apparmor.in
-
-# The profile of virt-seed-maker.
-profiledir = $(sysconfdir)/apparmor.d
-nodist_profile_DATA = hooks/virt-seed-maker
-hooks/virt-seed-maker: $(srcdir)/hooks/virt-seed-maker.apparmor.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) hooks && sed 's|@sbindir[@]|$(sbindir)|g' \
-		'$(srcdir)/hooks/virt-seed-maker.apparmor.in' >$@
-CLEANFILES += hooks/virt-seed-maker
-EXTRA_DIST += hooks/virt-seed-maker.apparmor.in
+		'$(srcdir)/$@.apparmor.in' >$@
+CLEANFILES += hooks/virt-seed-qemu hooks/virt-seed-maker
+EXTRA_DIST += hooks/virt-seed-qemu.apparmor.in hooks/virt-seed-maker.apparmor.in
 
 install-exec-hook:
 	$(MKDIR_P) '$(DESTDIR)$(libvirt_hooks_dir)/qemu.d'
