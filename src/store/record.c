@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How it works: known members are taken out of an object. The rest are kept as its
- * `others`, to which the known members are added when the object is written again.
- */
 #include "config.h"
 
 #include <stdbool.h>
@@ -27,70 +23,54 @@ is_text(const json_t *value)
     return json_is_string(value) && json_string_length(value) <= LIMIT_RECORD_TEXT;
 }
 
-static void
-take_text(json_t *object, const char *key, char **text)
+/* Return: the member, owned by the caller (free), or NULL. */
+static char *
+read_text(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
 
-    if (!is_text(value))
-        return;
-    *text = xstrdup(json_string_value(value));
-    json_object_del(object, key);
+    return is_text(value) ? xstrdup(json_string_value(value)) : NULL;
 }
 
 static void
-take_texts(json_t *object, const char *key, char ***texts, size_t *count)
+read_texts(const json_t *object, const char *key, char ***texts, size_t *count)
 {
     const json_t *list = json_object_get(object, key);
     const json_t *value;
     size_t i;
 
-    if (!json_is_array(list) || json_array_size(list) > LIMIT_RECORD_TEXTS)
-        return;
-    json_array_foreach(list, i, value)
+    json_array_foreach((json_t *)list, i, value)
     {
-        if (!is_text(value))
-            return;
+        if (is_text(value) && *count < LIMIT_RECORD_TEXTS)
+            texts_add(texts, count, xstrdup(json_string_value(value)));
     }
-    json_array_foreach(list, i, value)
-    {
-        texts_add(texts, count, xstrdup(json_string_value(value)));
-    }
-    json_object_del(object, key);
 }
 
 static bool
-take_true(json_t *object, const char *key)
+read_true(const json_t *object, const char *key)
 {
-    const bool is_true = json_is_true(json_object_get(object, key));
-
-    if (is_true)
-        json_object_del(object, key);
-    return is_true;
+    return json_is_true(json_object_get(object, key));
 }
 
-/* Return: whether the object, which may be NULL, is a boot. */
-static bool
-take_boot(json_t *object, struct record_boot *boot)
+/* `object` may be NULL. */
+static void
+read_boot(const json_t *object, struct record_boot *boot)
 {
-    json_t *documents, *kept, *digest;
+    json_t *documents = json_object_get(object, "documents");
+    const json_t *kept = json_object_get(object, "kept");
     const char *path;
+    json_t *digest;
 
-    if (!is_text(json_object_get(object, "time")))
-        return false;
-    boot->others = json_incref(object);
-    take_text(object, "time", &boot->time);
-    take_text(object, "name", &boot->name);
-    take_text(object, "version", &boot->version);
-    take_text(object, "label", &boot->label);
-    take_text(object, "datasource", &boot->datasource);
-    take_text(object, "instance-id", &boot->instance_id);
-    boot->identity_alone = take_true(object, "identity-alone");
-    boot->until_done = take_true(object, "until-done");
-    documents = json_object_get(object, "documents");
-    kept = json_object_get(object, "kept");
-    if (!json_is_object(documents))
-        return true;
+    boot->time = read_text(object, "time");
+    if (!boot->time)
+        return;
+    boot->name = read_text(object, "name");
+    boot->version = read_text(object, "version");
+    boot->label = read_text(object, "label");
+    boot->datasource = read_text(object, "datasource");
+    boot->instance_id = read_text(object, "instance-id");
+    boot->identity_alone = read_true(object, "identity-alone");
+    boot->until_done = read_true(object, "until-done");
     boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
     json_object_foreach(documents, path, digest)
     {
@@ -103,50 +83,31 @@ take_boot(json_t *object, struct record_boot *boot)
                 .kept = is_text(other) ? xstrdup(json_string_value(other)) : NULL,
             };
     }
-    json_object_del(object, "documents");
-    json_object_del(object, "kept");
-    return true;
 }
 
-/* Takes over the object, for its unknown members. */
 static void
-record_from_json(struct record *record, json_t *json)
+record_from_json(struct record *record, const json_t *json)
 {
     struct record_result *result = &record->result;
-    json_t *object = json_object_get(json, "result");
+    const json_t *object = json_object_get(json, "result");
     const json_t *word = json_object_get(object, "state");
 
-    *record = (struct record){.others = json};
-    take_text(json, "done", &record->done);
-    take_text(json, "end", &record->end);
-    record->cache_keep = take_true(json, "cache-keep");
-    if (take_boot(json_object_get(json, "boot"), &record->boot))
-        json_object_del(json, "boot");
-    if (take_boot(json_object_get(json, "update"), &record->update))
-        json_object_del(json, "update");
+    record->done = read_text(json, "done");
+    record->end = read_text(json, "end");
+    record->cache_keep = read_true(json, "cache-keep");
+    read_boot(json_object_get(json, "boot"), &record->boot);
+    read_boot(json_object_get(json, "update"), &record->update);
     result->state = guest_state_find_end(json_string_value(word));
-    if (!guest_state_is_end(result->state) || !is_text(word))
+    if (!guest_state_is_end(result->state))
         return;
-    result->others = json_incref(object);
-    json_object_del(json, "result");
-    json_object_del(object, "state");
-    take_text(object, "time", &result->time);
-    take_text(object, "datasource", &result->datasource);
-    take_texts(object, "errors", &result->errors, &result->error_count);
-    take_texts(object, "warnings", &result->warnings, &result->warning_count);
+    result->time = read_text(object, "time");
+    result->datasource = read_text(object, "datasource");
+    read_texts(object, "errors", &result->errors, &result->error_count);
+    read_texts(object, "warnings", &result->warnings, &result->warning_count);
     guest_claim_read(&result->claim, object);
-    json_object_del(object, "taken");
-    json_object_del(object, "failed");
 }
 
 /* --- to JSON ---------------------------------------------------------------------- */
-
-/* Return: an object with the members that are not known. */
-static json_t *
-start_object(json_t *others)
-{
-    return xchecked(others ? json_copy(others) : json_object());
-}
 
 static void
 add_text(json_t *object, const char *key, const char *text)
@@ -181,7 +142,7 @@ add_true(json_t *object, const char *key, bool value)
 static json_t *
 boot_to_json(const struct record_boot *boot)
 {
-    json_t *object = start_object(boot->others);
+    json_t *object = json_object();
     json_t *documents = json_object();
     cleanup_json json_t *kept = json_object();
 
@@ -210,7 +171,7 @@ static json_t *
 record_to_json(const struct record *record)
 {
     const struct record_result *result = &record->result;
-    json_t *json = start_object(record->others);
+    json_t *json = json_object();
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
@@ -220,7 +181,7 @@ record_to_json(const struct record *record)
     if (record->update.time)
         json_set(json, "update", boot_to_json(&record->update));
     if (guest_state_is_end(result->state)) {
-        json_t *object = start_object(result->others);
+        json_t *object = json_object();
 
         add_text(object, "time", result->time);
         add_text(object, "state", guest_state_word(result->state));
@@ -245,7 +206,7 @@ record_parse(struct record *record, const struct buffer *text, struct failure **
         return 0;
     json = json_loadb(text->data, text->size, 0, NULL);
     if (json_is_object(json)) {
-        record_from_json(record, steal(json));
+        record_from_json(record, json);
         return 0;
     }
     return failure_set(failure, FAILURE_RECORD,
@@ -318,13 +279,11 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
     }
 }
 
-/* Moves the boot into the place of the member `key`, even if that has an unknown type. */
+/* Moves the boot into its place in the record. */
 static void
-set_boot(struct record *record, const char *key, struct record_boot *place,
-         struct record_boot *boot)
+set_boot(struct record_boot *place, struct record_boot *boot)
 {
     record_boot_clear(place);
-    json_object_del(record->others, key);
     *place = *boot;
     *boot = (struct record_boot){0};
 }
@@ -335,10 +294,9 @@ record_set_boot(struct record *record, struct record_boot *boot)
     struct record_boot none = {0};
 
     record_result_clear(&record->result);
-    json_object_del(record->others, "result");
     record_set_update(record, &none);
     free(steal(record->end));
-    set_boot(record, "boot", &record->boot, boot);
+    set_boot(&record->boot, boot);
 }
 
 /* How a guest ends, in libvirt's words; at "failed" it did not start, and what was saved
@@ -384,14 +342,13 @@ record_forget_later_boot(struct record *record)
 void
 record_set_update(struct record *record, struct record_boot *update)
 {
-    set_boot(record, "update", &record->update, update);
+    set_boot(&record->update, update);
 }
 
 void
 record_set_result(struct record *record, struct record_result *result)
 {
     record_result_clear(&record->result);
-    json_object_del(record->others, "result");
     record->result = *result;
     *result = (struct record_result){0};
 }
@@ -446,7 +403,6 @@ record_boot_clear(struct record_boot *boot)
         free(boot->documents[i].kept);
     }
     free(boot->documents);
-    json_decref(boot->others);
     *boot = (struct record_boot){0};
 }
 
@@ -458,7 +414,6 @@ record_result_clear(struct record_result *result)
     texts_free(result->errors, result->error_count);
     texts_free(result->warnings, result->warning_count);
     guest_claim_clear(&result->claim);
-    json_decref(result->others);
     *result = (struct record_result){0};
 }
 
@@ -470,6 +425,5 @@ record_clear(struct record *record)
     record_boot_clear(&record->boot);
     record_boot_clear(&record->update);
     record_result_clear(&record->result);
-    json_decref(record->others);
     *record = (struct record){0};
 }

@@ -9,8 +9,7 @@
  * (libvirt-host.h). It is replaced as a whole, never written in place.
  *
  * Members that this version does not know, or that do not have the type and length that
- * it writes, are kept: those of a record as long as it exists, those of a boot or a
- * result until the next one. So they survive a downgrade and an upgrade.
+ * it writes, count as missing.
  *
  * The file's modification time is when the domain last started or ended, or a command last
  * changed its seed or its record.
@@ -49,7 +48,6 @@ struct record_boot {
     bool until_done;     /* it is set up once this boot succeeds */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
-    struct json_t *others; /* unknown members, or NULL */
 };
 
 /* What cloud-init reported at the end of that boot. The texts come from the guest, which
@@ -63,7 +61,6 @@ struct record_result {
     char **warnings;
     size_t warning_count;
     struct guest_claim claim;
-    struct json_t *others;
 };
 
 struct record {
@@ -79,7 +76,6 @@ struct record {
     /* How the guest has ended since that boot, in libvirt's word; NULL if it has not, or
      * libvirt did not tell. */
     char *end;
-    struct json_t *others;
 };
 
 /*

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include <libvirt/libvirt.h>
@@ -72,11 +73,12 @@ void doctor_unread(struct doctor *doctor, int error, const char *subject,
 
 /* --- systemd ------------------------------------------------------------------- */
 
-/* A member is NULL if it is not known: systemd cannot be asked, or virt-seed was built
+/* A text is NULL if it is not known: systemd cannot be asked, or virt-seed was built
  * without its library. */
 struct systemd_unit {
     char *active_state; /* "active", "inactive", "failed", "activating", … */
     char *file_state;   /* "enabled", "disabled", …; "" if there is no file */
+    uint64_t changed;   /* its state, in microseconds since 1970; 0 if not known */
 };
 
 /* Asks for the unit, such as "libvirtd.service". */
@@ -84,11 +86,6 @@ void systemd_unit_read(struct systemd_unit *unit, const char *name);
 void systemd_unit_clear(struct systemd_unit *unit);
 
 #define cleanup_systemd_unit __attribute__((cleanup(systemd_unit_clear)))
-
-/* Looks in the journal for a reload of the unit after that time; it does not have signals
- * that did not come from systemd. Return: 1 if there was one, 0 if not, and -1 if the
- * entries that the caller may read do not reach back to that time. */
-int systemd_reloaded_since(const char *name, const struct timespec *since);
 
 /* --- the subjects --------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  * How it works: libvirt looks for hooks when its daemon starts and when it is told to
  * reload, and remembers whether there were any. It cannot be asked what it remembers, so
  * this is inferred from the start time of the daemon and the age of the hooks, from seeds
- * that the hook has made since, and from systemd's log of reloads. A signal that did not
- * come from systemd leaves no trace.
+ * that the hook has made since, and from systemd: the state of a unit that stays active
+ * changes only when it is reloaded. A signal that did not come from systemd leaves no trace.
  */
 #include "config.h"
 
@@ -166,28 +166,40 @@ find_seed_since(const struct doctor *doctor, const struct timespec *start)
     return 0;
 }
 
+/* Return: 1 if systemd has started or reloaded the daemon since then, 0 if not, -1 if it
+ * does not tell. */
+static int
+find_reload_since(const struct doctor *doctor, const struct timespec *start)
+{
+    cleanup_free char *name = xasprintf("%s.service", doctor->daemon.name);
+    cleanup_systemd_unit struct systemd_unit unit = {0};
+    const uint64_t microseconds =
+        (uint64_t)start->tv_sec * 1000000 + (uint64_t)start->tv_nsec / 1000;
+
+    if (doctor->systemd)
+        systemd_unit_read(&unit, name);
+    if (unit.changed == 0)
+        return -1;
+    return unit.changed >= microseconds;
+}
+
 static void
 check_noticed(struct doctor *doctor, const struct hooks *hooks)
 {
     const struct libvirt_daemon *daemon = &doctor->daemon;
-    cleanup_free char *unit = xasprintf("%s.service", daemon->name);
     cleanup_free char *started = record_time(daemon->started.tv_sec);
     cleanup_free char *made = record_time(hooks->oldest.tv_sec);
     cleanup_free char *fix = NULL;
-    int seed, reload = -1;
-    bool hidden;
+    int seed, reload;
 
     if (daemon->pid == 0 || daemon->started.tv_sec == 0)
         return;
     seed = find_seed_since(doctor, &daemon->started);
-    hidden = seed < 0;
-    if (doctor->systemd) {
-        reload = systemd_reloaded_since(unit, &hooks->oldest);
-        hidden = hidden || reload < 0;
+    reload = find_reload_since(doctor, &hooks->oldest);
+    if (doctor->systemd)
         fix = xasprintf("systemctl reload %s", daemon->name);
-    } else {
+    else
         fix = xasprintf("kill -HUP %ld", (long)daemon->pid);
-    }
     if (!is_before(&daemon->started, &hooks->oldest))
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s was started after the hook was installed", daemon->name);
@@ -197,7 +209,7 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
     else if (reload > 0)
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s has been reloaded since the hook was installed", daemon->name);
-    else if (geteuid() != 0 && hidden)
+    else if (geteuid() != 0 && seed < 0)
         doctor_unseen(doctor, "whether libvirt has noticed the hook");
     else if (seed == 0 && reload == 0)
         doctor_add(

@@ -17,10 +17,6 @@
 #include "host/libvirt-host.h"
 #include "store/libvirt-daemon.h"
 
-/* In libvirt's notation. It runs the hooks in qemu.d since then. */
-#define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)
-#define LIBVIRT_NEEDED AT_LEAST(6, 5)
-
 /* --- versions --------------------------------------------------------------------- */
 
 static char *
@@ -31,7 +27,7 @@ write_version(unsigned long version)
 }
 
 static void
-check_versions(struct doctor *doctor)
+say_versions(struct doctor *doctor)
 {
     unsigned long libvirt = 0, qemu = 0;
     cleanup_free char *libvirt_text = NULL, *qemu_text = NULL;
@@ -40,13 +36,8 @@ check_versions(struct doctor *doctor)
     virConnectGetVersion(doctor->connection, &qemu);
     libvirt_text = write_version(libvirt);
     qemu_text = write_version(qemu);
-    if (libvirt > 0 && libvirt < LIBVIRT_NEEDED)
-        doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", "upgrade libvirt",
-                   "%s is libvirt %s: before 6.5.0 it does not run hooks in %s/qemu.d",
-                   doctor->daemon.name, libvirt_text, VIRT_SEED_HOOKDIR);
-    else
-        doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
-                   doctor->daemon.name, libvirt_text, qemu > 0 ? qemu_text : "unknown");
+    doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
+               doctor->daemon.name, libvirt_text, qemu > 0 ? qemu_text : "unknown");
 }
 
 /* --- domains ---------------------------------------------------------------------- */
@@ -149,7 +140,7 @@ doctor_libvirt(struct doctor *doctor)
     else
         doctor->daemon = libvirt_daemon_find(doctor->root);
     if (doctor->connection) {
-        check_versions(doctor);
+        say_versions(doctor);
         look_at_domains(doctor);
     }
     check_report_writer(doctor);

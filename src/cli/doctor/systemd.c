@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -18,7 +17,6 @@ systemd_unit_clear(struct systemd_unit *unit)
 #if HAVE_LIBSYSTEMD
 
 #include <systemd/sd-bus.h>
-#include <systemd/sd-journal.h>
 
 #define SYSTEMD "org.freedesktop.systemd1"
 #define UNITS "/org/freedesktop/systemd1/unit"
@@ -32,14 +30,6 @@ bus_pointer(sd_bus **bus)
 }
 
 #define cleanup_bus __attribute__((cleanup(bus_pointer)))
-
-static void
-journal_pointer(sd_journal **journal)
-{
-    sd_journal_close(*journal);
-}
-
-#define cleanup_journal __attribute__((cleanup(journal_pointer)))
 
 /* Return: the system's bus, or NULL. */
 static sd_bus *
@@ -63,51 +53,12 @@ systemd_unit_read(struct systemd_unit *unit, const char *name)
     if (!bus || sd_bus_path_encode(UNITS, name, &path) < 0)
         return;
     if (sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
-                                   NULL, &unit->active_state) >= 0)
-        sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "UnitFileState",
-                                   NULL, &unit->file_state);
-}
-
-/* Selects the entries of systemd's that have all of these fields; the array ends with
- * NULL. Return: whether that worked. */
-static bool
-match_systemd(sd_journal *journal, const char *const fields[])
-{
-    sd_journal_flush_matches(journal);
-    if (sd_journal_add_match(journal, "_PID=1", 0) < 0)
-        return false;
-    for (size_t i = 0; fields[i]; i++) {
-        if (sd_journal_add_match(journal, fields[i], 0) < 0)
-            return false;
-    }
-    return true;
-}
-
-int
-systemd_reloaded_since(const char *name, const struct timespec *since)
-{
-    cleanup_journal sd_journal *journal = NULL;
-    cleanup_free char *unit = xasprintf("UNIT=%s", name);
-    /* systemd logs the end of each of its jobs, by these fields. */
-    const char *const reload[] = {unit, "JOB_TYPE=reload", "JOB_RESULT=done", NULL};
-    const char *const any[] = {NULL};
-    const uint64_t start =
-        (uint64_t)since->tv_sec * MICROSECONDS + (uint64_t)since->tv_nsec / 1000;
-    uint64_t last = 0, first = UINT64_MAX;
-
-    if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0)
-        return -1;
-    if (match_systemd(journal, reload) && sd_journal_seek_tail(journal) >= 0 &&
-        sd_journal_previous(journal) > 0)
-        sd_journal_get_realtime_usec(journal, &last);
-    if (last >= start)
-        return 1;
-    /* How far it reaches back is judged by systemd's own messages: others may be older,
-     * or be all that the caller may read. */
-    if (match_systemd(journal, any) && sd_journal_seek_head(journal) >= 0 &&
-        sd_journal_next(journal) > 0)
-        sd_journal_get_realtime_usec(journal, &first);
-    return first <= start ? 0 : -1;
+                                   NULL, &unit->active_state) < 0)
+        return;
+    sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "UnitFileState", NULL,
+                               &unit->file_state);
+    sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Unit",
+                                "StateChangeTimestamp", NULL, 't', &unit->changed);
 }
 
 #else
@@ -116,12 +67,6 @@ void
 systemd_unit_read(struct systemd_unit *unit, const char *name)
 {
     *unit = (struct systemd_unit){0};
-}
-
-int
-systemd_reloaded_since(const char *name, const struct timespec *since)
-{
-    return -1;
 }
 
 #endif
