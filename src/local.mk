@@ -33,7 +33,6 @@ libbase_a_SOURCES = \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
-	%D%/base/service.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
 	$(NULL)
@@ -386,8 +385,6 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
-	%D%/cli/editor.c \
-	%D%/cli/editor.h \
 	%D%/cli/follow.c \
 	%D%/cli/help.c \
 	%D%/cli/garbage.h \

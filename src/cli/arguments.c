@@ -51,8 +51,6 @@ static void
 add_rows(struct table *table, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
-        if (rows->kind == OPTION_HEADING)
-            continue;
         assert(table->count < ROWS_MAX);
         table->long_options[table->count] = (struct option){
             .name = rows->name,
@@ -161,8 +159,6 @@ take_option(const struct option_row *row, const struct command *command,
         if (*BUG_REPORT_ADDRESS)
             puts("Report bugs and vulnerabilities to " BUG_REPORT_ADDRESS);
         return 1;
-    case OPTION_HEADING:
-        break;
     }
     return 0;
 }

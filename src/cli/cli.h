@@ -39,11 +39,10 @@ enum option_kind {
     OPTION_LIST,    /* struct option_values: the value is added */
     OPTION_HELP,    /* prints the help */
     OPTION_VERSION, /* prints the version */
-    OPTION_HEADING, /* not an option: the help of those below it */
 };
 
 struct option_row {
-    const char *name;     /* without dashes; "" of a heading */
+    const char *name;     /* without dashes */
     const char *argument; /* what the value is; NULL if it takes none */
     enum option_kind kind;
     char letter;        /* 0 if it has none */
@@ -81,10 +80,6 @@ struct option_values {
     }
 /* A row of a command's table; struct options is the command's own. */
 #define OPTION(...) OPTION_OF(struct options, __VA_ARGS__, )
-#define OPTION_HEADING_ROW(HELP)                                                         \
-    {                                                                                    \
-        .name = "", .kind = OPTION_HEADING, .help = (HELP)                               \
-    }
 /* The last row. */
 #define OPTION_END                                                                       \
     {                                                                                    \

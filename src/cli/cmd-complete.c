@@ -124,7 +124,7 @@ offer_options(const struct line *line, const struct option_row *rows, const char
         bool is_taken =
             !rows->needs || !line->command || (rows->needs & line->command->takes);
 
-        if (rows->kind != OPTION_HEADING && is_taken)
+        if (is_taken)
             offer(line, word + 2, "--", rows->name, rows->argument ? "=" : "",
                   rows->help);
     }

@@ -99,20 +99,17 @@ read_import(struct import *import, const struct context *context, const char *ma
 
 /* --- secrets ---------------------------------------------------------------------- */
 
-/* With --secrets, writes them, to be undone if the command fails; otherwise notes what the
- * user must do about each. */
+/* With --secrets, writes them; otherwise notes what the user must do about each. They stay if
+ * the command fails afterwards: it takes those with the same content when it runs again. */
 static int
 write_secrets(struct import *import, const struct context *context,
-              const struct options *options, struct secret_undo *undo,
-              struct failure **failure)
+              const struct options *options, struct failure **failure)
 {
     for (size_t i = 0; i < import->secret_count; i++) {
         const struct import_secret *secret = &import->secrets[i];
         const bool writes =
             options->secrets && !context->dry_run && secret->key_count > 0;
 
-        if (writes)
-            secret_undo_note(undo, secret->name);
         if (writes && secret_write(context->root, secret->name, secret->keys,
                                    secret->key_count, failure) < 0)
             return -1;
@@ -166,7 +163,6 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_import struct import import = {.root = context->root};
-    cleanup_secret_undo struct secret_undo undo = {.root = context->root};
 
     if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output cannot be combined");
@@ -193,22 +189,17 @@ run(const struct context *context, const void *data, struct failure **failure)
             return -1;
         if (put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
-            write_secrets(&import, context, options, &undo, failure) < 0)
+            write_secrets(&import, context, options, failure) < 0)
             return -1;
-        if (definition_commit(&definition, context, &change, "", &wiring, failure) < 0) {
-            /* What libvirt has taken names the secrets. */
-            if (definition.is_defined)
-                secret_undo_drop(&undo);
+        if (definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
             return -1;
-        }
     } else {
         cleanup_free char *text = element_format(import.doc);
 
-        if (write_secrets(&import, context, options, &undo, failure) < 0 ||
+        if (write_secrets(&import, context, options, failure) < 0 ||
             output_write(options->output, text, strlen(text), failure) < 0)
             return -1;
     }
-    secret_undo_drop(&undo);
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
     return STATUS_OK;

@@ -384,7 +384,6 @@ run(const struct context *context, const void *data, struct failure **failure)
               .data = &(const struct setting){__VA_ARGS__})
 
 static const struct option_row rows[] = {
-    OPTION_HEADING_ROW("Settings; those with an asterisk may be given several times:"),
     SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
             add_document),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
@@ -425,7 +424,6 @@ static const struct option_row rows[] = {
     SETTING("datasource", "nocloud|configdrive|nocloud-net",
             "the datasource that the seed is for", NULL, NULL, remove_attribute,
             add_attribute),
-    OPTION_HEADING_ROW("Options:"),
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
     OPTION_END,
@@ -438,8 +436,9 @@ const struct command cmd_set = {
     .help =
         "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"
         "setting replaces what was there before, and an empty value removes it;\n"
-        "everything else stays. The XML of a FILE goes to standard output. A DOMAIN is\n"
-        "defined again; if it is running, the change takes effect at its next start.\n",
+        "everything else stays; those with an asterisk may be given several times. The\n"
+        "XML of a FILE goes to standard output. A DOMAIN is defined again; if it is\n"
+        "running, the change takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN,

@@ -62,13 +62,8 @@ measure_rows(const struct option_row *rows)
 static void
 print_row(FILE *stream, const struct option_row *row, int width)
 {
-    cleanup_free char *label = NULL;
+    cleanup_free char *label = make_label(row);
 
-    if (row->kind == OPTION_HEADING) {
-        fprintf(stream, "\n%s\n", row->help);
-        return;
-    }
-    label = make_label(row);
     if ((int)strlen(label) > width)
         fprintf(stream, "%s\n%*s", label, width + 2, "");
     else
@@ -85,8 +80,6 @@ help_synopsis(const struct command *command)
     const char *prefix = "Usage: virt-seed  ";
 
     for (const struct option_row *row = command->options; row && row->name; row++) {
-        if (row->kind == OPTION_HEADING)
-            continue;
         if (row->letter)
             buffer_printf(&line, "[-%c", row->letter);
         else
@@ -136,8 +129,7 @@ print_command(FILE *stream, const struct command *command)
         width = (int)strlen(help_label);
     fprintf(stream, "Usage: virt-seed %s%s%s\n\n%s", command->name, *synopsis ? " " : "",
             synopsis, command->help);
-    if (!command->options || command->options->kind != OPTION_HEADING)
-        putc('\n', stream);
+    putc('\n', stream);
     for (const struct option_row *row = command->options; row && row->name; row++)
         print_row(stream, row, width);
     fprintf(stream, "%-*s  print this and exit\n", width, help_label);

@@ -24,19 +24,30 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#if HAVE_LIBSYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
 
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "base/service.h"
 #include "imds/http.h"
 #include "imds/socket.h"
 
 #define DEFAULT_LISTEN VIRT_SEED_IMDS_ADDRESS ":80"
 
 #define STATUS_USAGE 2
+
+/* Tells systemd, if it has started the server, the state in sd_notify(3)'s words. */
+static void
+notify(const char *state)
+{
+#if HAVE_LIBSYSTEMD
+    sd_notify(0, state);
+#endif
+}
 
 struct server {
     struct listeners listeners;
@@ -128,7 +139,7 @@ serve_once(struct server *server)
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {
         if (server->ending)
             stop_accepting(server, 0);
-        service_notify("STOPPING=1");
+        notify("STOPPING=1");
         server->ending = server->http.now;
     }
     return 0;
@@ -240,7 +251,7 @@ run(struct options *options, struct failure **failure)
         return -1;
     if (start(&server, &options->http, failure) < 0)
         return -1;
-    service_notify("READY=1");
+    notify("READY=1");
     server.http.now = (uint64_t)clock_milliseconds();
     while (error == 0 && !has_ended(&server))
         error = serve_once(&server);

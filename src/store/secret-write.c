@@ -12,7 +12,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "host/secret.h"
 #include "store/secret-write.h"
 
@@ -122,39 +121,4 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
             return -1;
     }
     return 0;
-}
-
-/* --- undoing ------------------------------------------------------------------------ */
-
-void
-secret_undo_note(struct secret_undo *undo, const char *name)
-{
-    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
-    cleanup_failure struct failure *invalid = NULL;
-    struct stat status;
-    bool is_new = secrets == -ENOENT;
-
-    if (secret_check_name("secret", name, &invalid) < 0)
-        return;
-    if (secrets >= 0 && fstatat(secrets, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        is_new = errno == ENOENT;
-    if (is_new)
-        texts_add(&undo->names, &undo->count, xstrdup(name));
-}
-
-void
-secret_undo_all(struct secret_undo *undo)
-{
-    cleanup_close int secrets = fs_open_directory_in_root(undo->root, SECRETS);
-
-    for (size_t i = 0; secrets >= 0 && i < undo->count; i++)
-        fs_remove_tree(secrets, undo->names[i]);
-    secret_undo_drop(undo);
-}
-
-void
-secret_undo_drop(struct secret_undo *undo)
-{
-    texts_free(undo->names, undo->count);
-    *undo = (struct secret_undo){.root = undo->root};
 }
