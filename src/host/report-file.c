@@ -157,8 +157,8 @@ report_file_read(int root, const char *uuid, struct buffer *text, time_t *writte
     if (error == -EFBIG)
         error = 0;
     if (error < 0)
-        return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, name, error,
-                                  failure);
+        return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, name,
+                                  error, failure);
     *written = status.st_mtime;
     return 0;
 }

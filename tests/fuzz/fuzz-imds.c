@@ -13,9 +13,9 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "imds/access.h"
 #include "host/imds-tree.h"
 #include "host/rundir.h"
+#include "imds/access.h"
 #include "store/imds-read.h"
 
 #define OURS "what only the one guest may read"

@@ -27,9 +27,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "seed/seed.h"
 #include "host/imds-tree.h"
 #include "host/rundir.h"
+#include "seed/seed.h"
 
 #define MACS_LIMIT 16
 
