@@ -42,9 +42,16 @@ record_read_text(int root, const char *uuid, struct buffer *text,
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     int error = statedir_read(root, name, LIMIT_RECORD, text);
 
-    if (error == 0 || error == -ENOENT)
+    if (error == -ENOENT)
         return 0;
-    return fail_at(name, error, "read", failure);
+    if (error < 0)
+        return fail_at(name, error, "read", failure);
+    /* To everyone else, no text is no record. */
+    if (text->size == 0)
+        return failure_set(failure, FAILURE_RECORD,
+                           "%s/%s is empty\nremove it; the next start writes it again",
+                           VIRT_SEED_STATEDIR, name);
+    return 0;
 }
 
 int
