@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,7 +64,8 @@ refuses_bytes_that_are_no_message(void **state)
         {{MESSAGE_NEEDS, 0}, 7, -EBADMSG},
         {{MESSAGE_NEEDS, 0}, 1, -EBADMSG},
         {{0, 0}, 8, -EBADMSG},
-        {{MESSAGE_RESULT + 1, 0}, 8, -EBADMSG},
+        {{MESSAGE_WIRED, 0}, 8, MESSAGE_WIRED},
+        {{MESSAGE_WIRED + 1, 0}, 8, -EBADMSG},
         {{UINT32_MAX, 0}, 8, -EBADMSG},
         /* There is less than it says. */
         {{MESSAGE_NEEDS, 1}, 8, -EBADMSG},
@@ -96,6 +98,92 @@ refuses_a_message_that_is_larger_than_its_limit(void **state)
     assert_int_equal(receive(message.data, message.size, &content), -EBADMSG);
 }
 
+static void
+times_arrive(void **state)
+{
+    const time_t times[] = {0,           1,  0x7fffffff, 0xffffffff,
+                            0x100000000, -1, INT64_MIN,  INT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+        cleanup_buffer struct buffer content = {0};
+        struct message message;
+
+        message_put_time(&content, times[i]);
+        message = message_begin(&content);
+        assert_true(message_get_time(&message) == times[i]);
+        assert_true(message_is_over(&message));
+    }
+}
+
+static void
+half_a_time_is_none(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    struct message message;
+
+    (void)state;
+    message_put_number(&content, 1);
+    message = message_begin(&content);
+    message_get_time(&message);
+    assert_false(message_is_over(&message));
+}
+
+/* Return: the failure that arrives. */
+static struct failure *
+pass_failure(const struct failure *failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    struct failure *arrived;
+    struct message message;
+
+    message_put_failure(&content, failure);
+    message = message_begin(&content);
+    arrived = message_get_failure(&message);
+    assert_true(message_is_over(&message));
+    return arrived;
+}
+
+static void
+failures_arrive(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_failure struct failure *arrived = NULL;
+    cleanup_failure struct failure *without_hint = NULL;
+
+    (void)state;
+    assert_null(pass_failure(NULL));
+    failure_set_at(&failure, FAILURE_LIMIT, 12, "too many disks\nremove one");
+    arrived = pass_failure(failure);
+    assert_int_equal(arrived->code, FAILURE_LIMIT);
+    assert_int_equal(arrived->line, 12);
+    assert_string_equal(arrived->message, "too many disks");
+    assert_string_equal(arrived->hint, "remove one");
+    free(steal(failure->hint));
+    without_hint = pass_failure(failure);
+    assert_null(without_hint->hint);
+}
+
+/* Whoever reads it may print it before it looks whether the message was one. */
+static void
+a_failure_that_is_cut_has_a_message(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_buffer struct buffer content = {0};
+
+    (void)state;
+    failure_set(&failure, FAILURE_LIMIT, "too many disks\nremove one");
+    message_put_failure(&content, failure);
+    for (size_t size = sizeof(uint32_t); size < content.size; size++) {
+        const struct buffer cut = {.data = content.data, .size = size};
+        struct message message = message_begin(&cut);
+        cleanup_failure struct failure *arrived = message_get_failure(&message);
+
+        assert_false(message_is_over(&message));
+        assert_non_null(arrived->message);
+    }
+}
+
 int
 main(void)
 {
@@ -103,6 +191,10 @@ main(void)
         cmocka_unit_test(messages_arrive_one_after_the_other),
         cmocka_unit_test(refuses_bytes_that_are_no_message),
         cmocka_unit_test(refuses_a_message_that_is_larger_than_its_limit),
+        cmocka_unit_test(times_arrive),
+        cmocka_unit_test(half_a_time_is_none),
+        cmocka_unit_test(failures_arrive),
+        cmocka_unit_test(a_failure_that_is_cut_has_a_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
