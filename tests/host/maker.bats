@@ -31,6 +31,7 @@ assert_logged() {
 
 @test "a domain with a request starts and ends, and nothing is denied" {
     metadata="<ci:cloud-init xmlns:ci='$namespace'><ci:user-data>#cloud-config
+timezone: UTC
 </ci:user-data></ci:cloud-init>" tiny_xml web1 $web1 | on_host virsh define /dev/stdin
     # The same program wires it.
     on_host virt-seed start --no-wait web1
