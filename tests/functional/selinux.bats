@@ -78,18 +78,54 @@ only() {
     [[ $output ]]
 }
 
-@test "the hook can talk to its child, end it, and let it abort" {
-    needs_policy
-    run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class process "$policy"
-    for right in fork sigchld sigkill signal; do
-        [[ $output =~ [\ {]${right}[\ }] ]]
+# allows SOURCE TARGET CLASS PERMISSION...: one rule or another gives each of them.
+allows() {
+    local permission
+
+    run -0 sesearch --allow --source "$1" --target "$2" --class "$3" "$policy"
+    for permission in "${@:4}"; do
+        [[ $output =~ [\ {]${permission}[\ }\;] ]] || { echo "$1 may not $permission $2:$3"; return 1; }
     done
-    run -0 sesearch --allow --source virt_seed_hook_t --target virt_seed_hook_t --class unix_stream_socket \
-        --perms create,read,write "$policy"
-    [[ $output ]]
-    # Its memfd.
-    run -0 sesearch --type_trans --source virt_seed_hook_t --target tmpfs_t --class file "$policy"
-    [[ $output = *' virt_seed_hook_tmpfs_t;' ]]
+}
+
+@test "the hook and the wiring can start a maker, give it what it needs, talk to it, and end it" {
+    needs_policy
+    for keeper in virt_seed_hook_t virt_seed_wire_t; do
+        allows $keeper $keeper capability kill setgid setuid
+        allows $keeper $keeper process fork
+        # Before and after it runs the program.
+        allows $keeper $keeper process sigkill
+        allows $keeper virt_seed_maker_t process sigkill transition
+        allows virt_seed_maker_t $keeper process sigchld
+        allows $keeper virt_seed_maker_exec_t file getattr open read execute
+        allows virt_seed_maker_t virt_seed_maker_exec_t file entrypoint
+        allows $keeper $keeper unix_stream_socket create read write
+        allows virt_seed_maker_t $keeper unix_stream_socket read write
+        allows virt_seed_maker_t $keeper fd use
+        run -0 sesearch --type_trans --source $keeper --target tmpfs_t --class file "$policy"
+        [[ $output = *' virt_seed_tmpfs_t;' ]]
+    done
+    allows virt_seed_maker_t virt_seed_tmpfs_t file read write
+}
+
+@test "the maker can limit itself, make a thread, abort and use its libraries, and reaches nothing of ours" {
+    needs_policy
+    allows virt_seed_maker_t virt_seed_maker_t process fork setrlimit signal
+    allows virt_seed_maker_t lib_t file read map execute
+    allows virt_seed_maker_t urandom_device_t chr_file read
+    run -0 sesearch --allow --source virt_seed_maker_t --target virt_seed_maker_t --class capability "$policy"
+    [[ -z $output ]]
+    for type in virt_seed_{secret,host_key,image,served,etc,var_lib,report}_t; do
+        for permission in read write open; do
+            run ! grep -x virt_seed_maker_t < <(may $permission $type)
+        done
+    done
+    # Each of these is the right of another domain here.
+    for right in 'process transition' 'file execute_no_trans' 'tcp_socket create' 'unix_stream_socket connectto'; do
+        read -r class permission <<<"$right"
+        run -0 sesearch --allow -ds --source virt_seed_maker_t --class "$class" --perms "$permission" "$policy"
+        [[ -z $output ]]
+    done
 }
 
 @test "no guest may read a seed before libvirt labels it" {
@@ -107,14 +143,17 @@ only() {
     done
 }
 
-@test "libvirt's daemon enters only the hook's domain, and the hook only that of the wiring" {
+@test "libvirt's daemon enters only the hook's domain, the hook only those of the maker and the wiring" {
     needs_policy
     run -0 sesearch --type_trans --class process --default virt_seed_hook_t "$policy"
     [[ $output = 'type_transition virtd_t virt_seed_hook_exec_t:process virt_seed_hook_t;' ]]
     run -0 sesearch --type_trans --class process --default virt_seed_wire_t "$policy"
     [[ $output = 'type_transition virt_seed_hook_t virt_seed_exec_t:process virt_seed_wire_t;' ]]
+    run -0 sesearch --type_trans --class process --default virt_seed_maker_t "$policy"
+    sort <<<"$output" | diff - <(printf 'type_transition virt_seed_%s_t virt_seed_maker_exec_t:process virt_seed_maker_t;\n' \
+        hook wire)
     run -0 sesearch --allow --source virt_seed_wire_t --class process --perms transition "$policy"
-    [[ -z $output ]]
+    [[ ${#lines[@]} -eq 1 && $output = 'allow virt_seed_wire_t virt_seed_maker_t:process '* ]]
 }
 
 @test "the wiring can talk to libvirt, and the hook cannot" {

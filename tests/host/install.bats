@@ -12,13 +12,14 @@ setup_file() {
 }
 
 # tree: prints the type, mode and owner of each file on the host, or its target; users, groups, and who
-# listens. It omits logs and what dpkg, apt, ld.so and the programs of this test write.
+# listens. It omits logs and what dpkg, apt, ld.so and the programs of this test write, and a folder of AppArmor's,
+# which the purge of any package with a profile removes if it is empty (dh_apparmor).
 tree() {
     on_host sh -c 'find / -xdev \( -path /var/log/journal -o -path "/var/log/apt*" \
         -o -path /var/log/dpkg.log -o -path "/var/log/libvirt/qemu/*" -o -path "/var/cache/*" \
         -o -path "/var/lib/dpkg/*" -o -path "/var/lib/apt/*" -o -path "/var/lib/systemd/*" \
         -o -path "/var/lib/libvirt/*" -o -path "/tmp/*" -o -path "/var/tmp/*" -o -path /root \
-        -o -path /etc/ld.so.cache \) -prune -o -printf "%p %y %m %u:%g %l\n"
+        -o -path /etc/ld.so.cache -o -path /etc/apparmor.d/disable \) -prune -o -printf "%p %y %m %u:%g %l\n"
         find /run/libvirt /run/systemd /var/lib/systemd /var/lib/libvirt -name "*seed*"
         cat /etc/passwd /etc/group
         ss -Hltn | tr -s " " | cut -d " " -f 4' | sort

@@ -12,6 +12,7 @@ host_tests = \
 	%D%/try.bats \
 	%D%/install.bats \
 	%D%/clock.bats \
+	%D%/maker.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \
 	%D%/guest.bats \
