@@ -77,7 +77,7 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
     if (null < 0 || setsid() < 0 || setrlimit(RLIMIT_AS, &memory) < 0)
         _exit(CHILD_NOT_STARTED);
     if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(child->silent ? null : output, STDERR_FILENO) < 0)
+        dup2(output, STDERR_FILENO) < 0)
         _exit(CHILD_NOT_STARTED);
     /* What this program has inherited is not for the child. */
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);

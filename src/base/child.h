@@ -18,7 +18,6 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
-    bool silent;              /* drop what it prints on standard error */
     /* Root runs it as nobody (setpriv), without privileges and with $PATH and
      * `environment` alone, because others wrote what it reads. */
     bool unprivileged;

@@ -31,7 +31,6 @@
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(UNKNOWN_RESULT, "unknown-result")                                                  \
-    X(NIC_COUNT, "nic-count")                                                            \
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \

@@ -128,12 +128,6 @@ check_network(const struct check *check)
     const struct yaml_node *root =
         part && !request->datasource->has_network_data ? rules_read(&yaml, part) : NULL;
 
-    if (request->network && request->datasource->has_network_data &&
-        !network_carries_dns(request->network))
-        check_warn(check, WARNING_WITHOUT_EFFECT, request->line,
-                   "give the nic an address, or use datasource=\"nocloud\"",
-                   "a nic without an address has name servers or search domains: on a "
-                   "ConfigDrive, guests that use netplan ignore them");
     check_gateways(check);
     if (root)
         check_part_network(check, part, root);
@@ -145,9 +139,6 @@ check_initialization(const struct check *check)
     const struct request *request = check->request;
     const xmlNode *element =
         vocabulary_child(request_find(request->domain), "initialization");
-    const xmlNode *devices = xml_child(check->domain->root, "devices");
-    size_t nic_count = 0;
-    bool has_dns = false;
 
     if (!request->initialization)
         return;
@@ -163,18 +154,4 @@ check_initialization(const struct check *check)
                 "<initialization>: <%s> is for sysprep of Windows and has no effect",
                 row->name);
     }
-    xml_foreach(node, devices, "interface")
-        nic_count++;
-    for (size_t i = 0; request->network && i < request->network->nic_count; i++)
-        has_dns = has_dns || request->network->nics[i].nameserver_count > 0;
-    if (vocabulary_child(element, "dns_servers") && !has_dns)
-        check_warn(
-            check, WARNING_WITHOUT_EFFECT, xml_line(element),
-            "add <nic_configurations> with such a nic",
-            "<initialization>: <dns_servers> has no effect: no nic has an address or DHCP");
-    if (request->network && request->network->nic_count > nic_count)
-        check_warn(check, WARNING_NIC_COUNT, xml_line(element),
-                   "add interfaces to the domain, or remove the extra nic_configuration",
-                   "<nic_configurations> has %zu interfaces, but the domain has %zu",
-                   request->network->nic_count, nic_count);
 }

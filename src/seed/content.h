@@ -78,7 +78,3 @@ int network_config_check(const char *data, size_t size, struct failure **failure
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);
-
-/* Return: whether each name server and search domain belongs to a nic with an address. On
- * a ConfigDrive, cloud-init's renderer for netplan ignores those of other nics. */
-bool network_carries_dns(const struct network *network);

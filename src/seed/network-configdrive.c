@@ -18,7 +18,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/network.h"
@@ -52,40 +51,6 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
                        "use datasource=\"nocloud\", whose network-config has all of it, "
                        "or remove it",
                        nic->name ? nic->name : nic->mac, problem);
-}
-
-/* Return: whether each of the name servers, or search domains, also belongs to a nic with
- * an address. The guest has only one resolver, so any such nic will do. */
-static bool
-are_carried(const struct network *network, char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool carried = false;
-
-        for (size_t n = 0; n < network->nic_count && !carried; n++) {
-            const struct nic *nic = &network->nics[n];
-
-            carried = nic->address_count > 0 &&
-                      (texts_have(nic->nameservers, nic->nameserver_count, list[i]) ||
-                       texts_have(nic->searches, nic->search_count, list[i]));
-        }
-        if (!carried)
-            return false;
-    }
-    return true;
-}
-
-bool
-network_carries_dns(const struct network *network)
-{
-    for (size_t i = 0; i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-
-        if (!are_carried(network, nic->nameservers, nic->nameserver_count) ||
-            !are_carried(network, nic->searches, nic->search_count))
-            return false;
-    }
-    return true;
 }
 
 /* --- network_data.json -------------------------------------------------------------- */

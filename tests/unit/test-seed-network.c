@@ -247,26 +247,6 @@ network_data_refuses_what_it_cannot_say(void **state)
     assert_refused(network_write_openstack, &nic, "has a route and no address");
 }
 
-/* The guest's resolver is one: every nic of oVirt's has its name servers. */
-static void
-name_servers_are_carried_by_any_nic_with_an_address(void **state)
-{
-    struct nic nics[] = {dhcp, everything};
-    struct network network = {.nics = nics, .nic_count = 2};
-
-    (void)state;
-    nics[0].nameservers = nameservers;
-    nics[0].nameserver_count = 2;
-    assert_true(network_carries_dns(&network));
-    network.nic_count = 1;
-    assert_false(network_carries_dns(&network));
-    nics[0].nameserver_count = 0;
-    assert_true(network_carries_dns(&network));
-    nics[0].searches = searches;
-    nics[0].search_count = 1;
-    assert_false(network_carries_dns(&network));
-}
-
 /* --- the user's own --------------------------------------------------------------- */
 
 static void
@@ -348,7 +328,6 @@ main(void)
         cmocka_unit_test(network_data_has_everything),
         cmocka_unit_test(network_data_ends_with_what_says_autoconfiguration),
         cmocka_unit_test(network_data_refuses_what_it_cannot_say),
-        cmocka_unit_test(name_servers_are_carried_by_any_nic_with_an_address),
         cmocka_unit_test(takes_both_versions_with_and_without_the_wrapping),
         cmocka_unit_test(refuses_what_cloud_init_would_ignore),
         cmocka_unit_test(refuses_what_is_not_yaml),
