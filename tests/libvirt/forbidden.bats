@@ -158,7 +158,7 @@ add_hook() {
         "touch $seed"; do
         add_hook "$command"
         run ! lab_virsh start victim
-        [[ $output = *'virt-seed: error: the guest was ended'* ]]
+        [[ $output = *'virt-seed: error: another program wrote to the seed, or replaced or removed it'* ]]
         run -0 lab_virsh domstate victim
         [[ $output = 'shut off'* ]]
     done
