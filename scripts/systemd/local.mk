@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The units of the metadata server, its user and its directory; the user of the hook's child, virt-seed's
+# The units of the metadata server, its user and its directory; the user of virt-seed-maker, virt-seed's
 # directories, and what hides them from virtlogd.
 
 systemd_templates = \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The user of the hook's child; AppArmor and SELinux: whether they let libvirt run the hook
- * and the emulator shim. */
+/* The maker's user; AppArmor and SELinux: whether they let libvirt run the hook and the
+ * emulator shim, and confine the maker. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,6 +20,8 @@
 #include "store/libvirt-daemon.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
+#define PROFILES "/sys/kernel/security/apparmor/profiles"
+#define MAKER_PROFILE "virt-seed-maker"
 #define SELINUX "/sys/fs/selinux"
 #define UNCONFINED_TYPE ":virtd_t:"
 /* The beginning of each type in virt-seed's policy module. */
@@ -103,6 +105,26 @@ check_profile(struct doctor *doctor)
             profile, VIRT_SEED_SBINDIR);
 }
 
+/* Each start works without the maker's profile. */
+static void
+check_maker_profile(struct doctor *doctor)
+{
+    cleanup_buffer struct buffer text = {0};
+    const int error = fs_read_in_root(doctor->root, PROFILES, MIB, &text);
+
+    buffer_append(&text, "", 1);
+    if (geteuid() != 0 && (error == -EACCES || error == -EPERM))
+        doctor_unseen(doctor, "the profiles of AppArmor");
+    else if (error == 0 && strstr(text.data, MAKER_PROFILE " (enforce)\n"))
+        doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
+                   "AppArmor confines " MAKER_PROFILE);
+    else if (error == 0)
+        doctor_add(doctor, DOCTOR_NOTE, "apparmor",
+                   "apparmor_parser -r /etc/apparmor.d/" MAKER_PROFILE,
+                   "AppArmor does not confine " MAKER_PROFILE
+                   ", which reads what domains ask for: its profile is not enforced");
+}
+
 void
 doctor_apparmor(struct doctor *doctor)
 {
@@ -114,6 +136,7 @@ doctor_apparmor(struct doctor *doctor)
         return;
     }
     check_profile(doctor);
+    check_maker_profile(doctor);
     qemu_conf_get(doctor->root, "security_driver", &driver);
     if (driver && strcmp(driver, "none") == 0)
         return;
