@@ -382,12 +382,10 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/files.c \
 	%D%/cli/doctor/hook.c \
 	%D%/cli/doctor/libvirt.c \
-	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
 	%D%/cli/help.c \
-	%D%/cli/garbage.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \

@@ -331,7 +331,6 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_REPORTDIR='$(localstatedir)/log/libvirt/virt-seed' \
 		VIRT_SEED_DEFINITIONS='$(sysconfdir)/libvirt/qemu' \
 		VIRT_SEED_HOOKDIR='$(libvirt_hooks_dir)' \
-		VIRT_SEED_VDSM_HOOKDIR='$(vdsm_hooks_dir)' \
 		VIRT_SEED_SBINDIR='$(sbindir)' \
 		VIRT_SEED_BINDIR='$(bindir)' \
 		VIRT_SEED_ZSHDIR='$(zshcompletiondir)' \

@@ -73,8 +73,3 @@ bool texts_have(char *const *texts, size_t count, const char *text);
 
 /* Frees the texts, and the list itself. */
 void texts_free(char **texts, size_t count);
-
-/* --- mistyped words ----------------------------------------------------------------- */
-
-/* Return: which of the `count` names the word means, or NULL. */
-const char *text_suggest(const char *word, const char *const *names, size_t count);

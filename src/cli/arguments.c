@@ -82,20 +82,6 @@ find_row(const struct table *table, int option)
     return i;
 }
 
-/* Return: the long option that was meant, or NULL: one that begins so, or is similar. */
-static const char *
-suggest(const struct table *table, const char *name)
-{
-    const char *names[ROWS_MAX];
-
-    for (size_t i = 0; i < table->count; i++) {
-        names[i] = table->rows[i]->name;
-        if (*name && strncmp(names[i], name, strlen(name)) == 0)
-            return names[i];
-    }
-    return text_suggest(name, names, table->count);
-}
-
 /* Says what is wrong with the option that getopt has just refused. Its value may be a
  * secret. */
 static int
@@ -105,7 +91,6 @@ fail_option(const struct table *table, const struct command *command, bool lacks
     size_t index = find_row(table, optopt);
     const struct option_row *row = index < table->count ? table->rows[index] : NULL;
     cleanup_free char *name = xstrndup(word, strcspn(word, "="));
-    const char *near;
 
     if (row && lacks_value)
         return failure_set(failure, FAILURE_USAGE,
@@ -115,13 +100,10 @@ fail_option(const struct table *table, const struct command *command, bool lacks
         return failure_set(failure, FAILURE_USAGE,
                            "option '--%s' takes no value\nwrite --%s alone", row->name,
                            row->name);
-    near = optopt == 0 ? suggest(table, name + 2) : NULL;
     if (optopt != 0)
         failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
     else
         failure_set(failure, FAILURE_USAGE, "unknown option '%s'", name);
-    if (near)
-        return failure_hint(failure, "did you mean '--%s'?", near);
     return failure_hint(failure, "virt-seed%s%s --help lists the options",
                         command ? " " : "", command ? command->name : "");
 }

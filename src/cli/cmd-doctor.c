@@ -21,8 +21,8 @@
 
 /* The subjects are in doctor/. libvirt comes first, because others use what it says. */
 static void (*const subjects[])(struct doctor *doctor) = {
-    doctor_libvirt, doctor_hook,   doctor_files,     doctor_user, doctor_apparmor,
-    doctor_selinux, doctor_server, doctor_leftovers, doctor_vdsm,
+    doctor_libvirt,  doctor_hook,    doctor_files,  doctor_user,
+    doctor_apparmor, doctor_selinux, doctor_server,
 };
 
 static const char *const state_words[] = {

@@ -15,18 +15,29 @@
 #include <string.h>
 #include <time.h>
 
+#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/garbage.h"
 #include "cli/libvirt.h"
 #include "host/abandoned.h"
+#include "store/leftovers.h"
 #include "store/record.h"
+
+#define KEPT_SECONDS (7L * 24 * 60 * 60)
 
 struct options {
     bool all;
+};
+
+/* What becomes of a leftover. */
+enum fate {
+    FATE_REMOVED,
+    FATE_KEPT_SINCE_NOW, /* nobody has noticed before that the domain is gone */
+    FATE_KEPT_A_WEEK,    /* a week after that, or after the domain's last run */
+    FATE_KEPT_DONE,      /* the identity of a guest that is set up */
 };
 
 static bool
@@ -36,7 +47,7 @@ is_mark(const struct leftover *leftover)
 }
 
 /* Return: what is to become of what lasts of the domain that left all of these. */
-static enum garbage_fate
+static enum fate
 decide(int root, const struct leftover *list, size_t count)
 {
     cleanup_record struct record record = {0};
@@ -47,14 +58,14 @@ decide(int root, const struct leftover *list, size_t count)
 
     /* A record that cannot be read may be that of such a guest. */
     if (record_read(root, list->uuid, &record, &failure) < 0 || record.done)
-        return GARBAGE_KEPT_DONE;
+        return FATE_KEPT_DONE;
     for (size_t i = 0; i < count; i++) {
         is_noted = is_noted || is_mark(&list[i]);
-        is_recent = is_recent || now - list[i].changed < GARBAGE_KEPT_SECONDS;
+        is_recent = is_recent || now - list[i].changed < KEPT_SECONDS;
     }
     if (!is_noted)
-        return GARBAGE_KEPT_SINCE_NOW;
-    return is_recent ? GARBAGE_KEPT_A_WEEK : GARBAGE_REMOVED;
+        return FATE_KEPT_SINCE_NOW;
+    return is_recent ? FATE_KEPT_A_WEEK : FATE_REMOVED;
 }
 
 /* Return: 1 if libvirt knows the domain, 0 if it does not, or -1. */
@@ -71,58 +82,17 @@ is_known(virConnectPtr connection, const char *uuid, struct failure **failure)
     return libvirt_fail(failure, "could not ask libvirt for domain %s", uuid);
 }
 
-int
-garbage_find(virConnectPtr connection, int root, bool all, bool notes,
-             int (*visit)(void *data, const struct leftover *leftover,
-                          enum garbage_fate fate, struct failure **failure),
-             void *data, struct failure **failure)
-{
-    cleanup_leftovers struct leftovers leftovers = {0};
-    size_t end;
-
-    if (leftovers_find(root, &leftovers, failure) < 0)
-        return -1;
-    /* The list is sorted: what is one domain's is together. */
-    for (size_t start = 0; start < leftovers.count; start = end) {
-        const struct leftover *list = &leftovers.list[start];
-        const char *uuid = list->uuid;
-        int known = is_known(connection, uuid, failure);
-        enum garbage_fate fate = GARBAGE_REMOVED;
-
-        if (known < 0)
-            return -1;
-        end = start + 1;
-        while (end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0)
-            end++;
-        if (!all && !known)
-            fate = decide(root, list, end - start);
-        if (notes && (known || fate == GARBAGE_KEPT_SINCE_NOW))
-            leftovers_note_gone(root, uuid, !known);
-        if (notes && known)
-            abandoned_remove(root, uuid);
-        for (size_t i = start; i < end && !known; i++) {
-            const struct leftover *leftover = &leftovers.list[i];
-
-            if (visit(data, leftover, leftover->lasting ? fate : GARBAGE_REMOVED,
-                      failure) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
 static int
-remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
+remove_one(const struct context *context, const struct leftover *leftover, enum fate fate,
            struct failure **failure)
 {
     static const char *const reasons[] = {
-        [GARBAGE_REMOVED] = "",
-        [GARBAGE_KEPT_SINCE_NOW] = ": for a week from now",
-        [GARBAGE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
-        [GARBAGE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
+        [FATE_REMOVED] = "",
+        [FATE_KEPT_SINCE_NOW] = ": for a week from now",
+        [FATE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
+        [FATE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
     };
-    const struct context *context = data;
-    const bool kept = fate != GARBAGE_REMOVED;
+    const bool kept = fate != FATE_REMOVED;
     const char *what = "kept";
 
     if (kept && is_mark(leftover))
@@ -139,6 +109,44 @@ remove_one(void *data, const struct leftover *leftover, enum garbage_fate fate,
 }
 
 static int
+collect(virConnectPtr connection, const struct context *context, bool all,
+        struct failure **failure)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    size_t end;
+
+    if (leftovers_find(context->root, &leftovers, failure) < 0)
+        return -1;
+    /* The list is sorted: what is one domain's is together. */
+    for (size_t start = 0; start < leftovers.count; start = end) {
+        const struct leftover *list = &leftovers.list[start];
+        const char *uuid = list->uuid;
+        int known = is_known(connection, uuid, failure);
+        enum fate fate = FATE_REMOVED;
+
+        if (known < 0)
+            return -1;
+        end = start + 1;
+        while (end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0)
+            end++;
+        if (!all && !known)
+            fate = decide(context->root, list, end - start);
+        if (!context->dry_run && (known || fate == FATE_KEPT_SINCE_NOW))
+            leftovers_note_gone(context->root, uuid, !known);
+        if (!context->dry_run && known)
+            abandoned_remove(context->root, uuid);
+        for (size_t i = start; i < end && !known; i++) {
+            const struct leftover *leftover = &leftovers.list[i];
+
+            if (remove_one(context, leftover, leftover->lasting ? fate : FATE_REMOVED,
+                           failure) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
@@ -147,8 +155,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (!connection || libvirt_require_system(connection, failure) < 0)
         return -1;
-    return garbage_find(connection, context->root, options->all, !context->dry_run,
-                        remove_one, (void *)context, failure);
+    return collect(connection, context, options->all, failure);
 }
 
 static const struct option_row rows[] = {

@@ -49,24 +49,12 @@ const struct command_row commands[] = {
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
-    const char *names[ARRAY_SIZE(commands)];
-    const char *near;
-    size_t count = 0;
-
     for (const struct command_row *row = commands; row->command; row++) {
         if (strcmp(row->command->name, name) == 0)
             return row->command;
-        if (row->command->summary)
-            names[count++] = row->command->name;
     }
-    near = text_suggest(name, names, count);
-    failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
-    if (near)
-        failure_hint(failure,
-                     "did you mean '%s'? 'virt-seed help --all' lists the commands",
-                     near);
-    else
-        failure_hint(failure, "'virt-seed help --all' lists the commands");
+    failure_set(failure, FAILURE_USAGE,
+                "unknown command '%s'\n'virt-seed help --all' lists the commands", name);
     return NULL;
 }
 

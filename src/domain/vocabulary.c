@@ -39,19 +39,14 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
-        const char *near;
-        size_t count = 0;
         bool found = false;
 
-        for (; known[count]; count++)
-            found |= strcmp(known[count], name) == 0;
+        for (size_t i = 0; known[i]; i++)
+            found |= strcmp(known[i], name) == 0;
         if (found && !attribute->ns)
             continue;
         vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
                         "has an unknown attribute '%s'", name);
-        near = attribute->ns ? NULL : text_suggest(name, known, count);
-        if (near)
-            return failure_hint(failure, "did you mean %s=?", near);
         return failure_hint(failure, LOOK_UP_HINT);
     }
     return 0;
@@ -187,16 +182,8 @@ vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
 /* --- tables of elements ------------------------------------------------------------- */
 
 static int
-fail_unknown(const xmlNode *parent, const xmlNode *node,
-             const struct vocabulary_element *elements, struct failure **failure)
+fail_unknown(const xmlNode *parent, const xmlNode *node, struct failure **failure)
 {
-    const char *names[64];
-    const char *near;
-    size_t count = 0;
-
-    for (; count < ARRAY_SIZE(names) && elements[count].name; count++)
-        names[count] = elements[count].name;
-    near = text_suggest((const char *)node->name, names, count);
     failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
                    "<%s> has an unknown element <%s>", parent->name, node->name);
     if (!vocabulary_is_ours(node))
@@ -204,8 +191,6 @@ fail_unknown(const xmlNode *parent, const xmlNode *node,
                             "use the same prefix for all elements in <%s>: "
                             "they belong to the namespace '%s'",
                             parent->name, REQUEST_NAMESPACE);
-    if (near)
-        return failure_hint(failure, "did you mean <%s>?", near);
     return failure_hint(failure, LOOK_UP_HINT);
 }
 
@@ -255,7 +240,7 @@ vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *e
         while (element->name && !vocabulary_is(child, element->name))
             element++;
         if (!element->name)
-            return fail_unknown(node, child, elements, failure);
+            return fail_unknown(node, child, failure);
         if (read_element(element, child, data, failure) < 0)
             return -1;
     }

@@ -122,14 +122,9 @@ options_of_help() {
     assert_refused 2 "unknown command 'nonsense'"
 }
 
-@test "suggests the command that was meant if one is mistyped" {
-    run virt-seed launch web1
-    assert_refused 2 "unknown command 'launch'" 'virt-seed help --all'
+@test "says where the commands are listed if one is unknown" {
     run virt-seed statsu
-    assert_refused 2 "unknown command 'statsu'" "did you mean 'status'?"
-    run virt-seed xx
-    assert_refused 2 "unknown command 'xx'"
-    [[ $output != *'did you mean'* ]]
+    assert_refused 2 "unknown command 'statsu'" 'virt-seed help --all'
 }
 
 @test "abbreviations of long options are refused, and no value is printed" {
@@ -138,13 +133,13 @@ options_of_help() {
     for given in '--password hunter2' --password=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
         # shellcheck disable=SC2086  # an option and its value
         run virt-seed set -i unwired.xml $given
-        assert_refused 2 "unknown option '${given[0]%%[ =]*}'" "did you mean '${given%%[ =]*}"
+        assert_refused 2 "unknown option '${given[0]%%[ =]*}'"
         [[ $output != *hunter2* ]]
     done
     run virt-seed --quie status
-    assert_refused 2 "unknown option '--quie'" "did you mean '--quiet'?"
+    assert_refused 2 "unknown option '--quie'" 'virt-seed --help lists the options'
     run virt-seed wire --dry unwired.xml
-    assert_refused 2 "did you mean '--dry-run'?"
+    assert_refused 2 "unknown option '--dry'" 'virt-seed wire --help lists the options'
     run -2 virt-seed-maker --vers
     run -2 virt-seed-imds --lis=hunter2
     [[ $output != *hunter2* ]]
@@ -164,9 +159,7 @@ options_of_help() {
 
 @test "tells a mistyped option from one with a missing or unexpected value" {
     run virt-seed wire --ouput=out.xml wired.xml
-    assert_refused 2 "unknown option '--ouput'" "did you mean '--output'?"
-    run virt-seed wire --qiet wired.xml
-    assert_refused 2 "did you mean '--quiet'?"
+    assert_refused 2 "unknown option '--ouput'" 'virt-seed wire --help lists the options'
     run virt-seed wire wired.xml --output
     assert_refused 2 "option '--output' needs a value" '--output=OUTPUT'
     run virt-seed wire wired.xml -o

@@ -10,7 +10,6 @@ libvirt_confdir=${VIRT_SEED_DEFINITIONS-/etc/libvirt/qemu}
 libvirt_confdir=${libvirt_confdir%/*}
 sbindir=${VIRT_SEED_SBINDIR-/usr/sbin}
 bindir=${VIRT_SEED_BINDIR-/usr/bin}
-vdsm_hooks=${VIRT_SEED_VDSM_HOOKDIR-/usr/libexec/vdsm/hooks}
 
 # A host on which all is as it should be.
 setup() {
@@ -332,18 +331,6 @@ enable_apparmor() {
     sed 's|virt-seed-qemu-|qemu-|' shim.xml >plain.xml
     run virt-seed --root="$root" check --no-schema plain.xml
     [[ $output != *'[apparmor]'* ]]
-}
-
-@test "finds a VDSM host without its hook" {
-    mkdir -p "$root$vdsm_hooks/before_vm_start"
-    finds problem/vdsm
-    install -m 0755 "$top_builddir/virt-seed-vdsm" "$root$vdsm_hooks/before_vm_start/50_virt_seed"
-    finds
-    assert_said 'whether the engine defines'
-    chmod 0700 "$root$vdsm_hooks/before_vm_start/50_virt_seed"
-    finds problem/vdsm
-    fix vdsm | bash
-    finds
 }
 
 # pretend_daemon NAME SECONDS: the process file and the process of libvirt's daemon, which began so

@@ -178,16 +178,3 @@ end_server() {
     [[ $output == *'another server is listening at 169.254.169.254, port 80'* ]]
     [[ $(fix_of metadata-server) == *"ss -ltnp 'sport = :80'" ]]
 }
-
-@test "counts files of domains that are gone, and suggests gc" {
-    link_hook
-    lab_restart_libvirtd
-    lab_run install -d -m 0711 /var/lib/virt-seed
-    record=/var/lib/virt-seed/4dea22b3-1d52-d8f3-2516-782e98ab3fa0.json
-    lab_run sh -c "echo '{}' >$record"
-    finds
-    lab_run touch -d '9 days ago' "$record"
-    finds note/leftovers
-    lab_run "$builddir/virt-seed" gc
-    finds
-}

@@ -96,5 +96,3 @@ void doctor_user(struct doctor *doctor);
 void doctor_apparmor(struct doctor *doctor);
 void doctor_selinux(struct doctor *doctor);
 void doctor_server(struct doctor *doctor);
-void doctor_leftovers(struct doctor *doctor);
-void doctor_vdsm(struct doctor *doctor);

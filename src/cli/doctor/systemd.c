@@ -31,27 +31,15 @@ bus_pointer(sd_bus **bus)
 
 #define cleanup_bus __attribute__((cleanup(bus_pointer)))
 
-/* Return: the system's bus, or NULL. */
-static sd_bus *
-open_bus(void)
+static void
+ask_systemd(struct systemd_unit *unit, const char *name)
 {
-    sd_bus *bus = NULL;
-
-    if (sd_bus_open_system(&bus) < 0)
-        return NULL;
-    sd_bus_set_method_call_timeout(bus, ANSWER_SECONDS * MICROSECONDS);
-    return bus;
-}
-
-void
-systemd_unit_read(struct systemd_unit *unit, const char *name)
-{
-    cleanup_bus sd_bus *bus = open_bus();
+    cleanup_bus sd_bus *bus = NULL;
     cleanup_free char *path = NULL;
 
-    *unit = (struct systemd_unit){0};
-    if (!bus || sd_bus_path_encode(UNITS, name, &path) < 0)
+    if (sd_bus_open_system(&bus) < 0 || sd_bus_path_encode(UNITS, name, &path) < 0)
         return;
+    sd_bus_set_method_call_timeout(bus, ANSWER_SECONDS * MICROSECONDS);
     if (sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
                                    NULL, &unit->active_state) < 0)
         return;
@@ -61,12 +49,13 @@ systemd_unit_read(struct systemd_unit *unit, const char *name)
                                 "StateChangeTimestamp", NULL, 't', &unit->changed);
 }
 
-#else
+#endif
 
 void
 systemd_unit_read(struct systemd_unit *unit, const char *name)
 {
     *unit = (struct systemd_unit){0};
-}
-
+#if HAVE_LIBSYSTEMD
+    ask_systemd(unit, name);
 #endif
+}
