@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <libvirt/virterror.h>
 
@@ -117,20 +116,11 @@ definition_load(struct definition *definition, const struct context *context,
                 enum definition_use use, struct failure **failure)
 {
     const char *name = context->operands[0];
-    bool is_found;
 
     *definition = (struct definition){0};
     if (definition_is_file(name))
         return load_file(definition, name, failure);
-    if (definition_load_domain(definition, context, name, use, failure) == 0)
-        return 0;
-    is_found = (*failure)->code != FAILURE_DOMAIN_MISSING &&
-               (*failure)->code != FAILURE_LIBVIRT_MISSING;
-    if (!is_found && access(name, F_OK) == 0) {
-        free(steal((*failure)->hint));
-        failure_hint(failure, "./%s is a file: write ./%s", name, name);
-    }
-    return -1;
+    return definition_load_domain(definition, context, name, use, failure);
 }
 
 int

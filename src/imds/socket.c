@@ -154,18 +154,14 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 
 /* Adds a hint for an address that cannot be bound. */
 static int
-hint_at_error(int error, const char *text, const union inet_address *address,
-              struct failure **failure)
+hint_at_error(int error, const char *text, int port, struct failure **failure)
 {
     static const char own[] = VIRT_SEED_IMDS_ADDRESS ":";
-    bool ipv6 = address->any.sa_family == AF_INET6;
-    const char *host = ipv6 ? text + 1 : text;
-    unsigned int port = ntohs(ipv6 ? address->ipv6.sin6_port : address->ipv4.sin_port);
 
     if (error == -EADDRINUSE)
         return failure_hint(
             failure,
-            "find out what uses it: ss -ltnp 'sport = :%u'; let a web server listen on "
+            "find out what uses it: ss -ltnp 'sport = :%d'; let a web server listen on "
             "its own address instead of all, or --listen on another port",
             port);
     if (error == -EADDRNOTAVAIL && strncmp(text, own, strlen(own)) == 0)
@@ -173,19 +169,8 @@ hint_at_error(int error, const char *text, const union inet_address *address,
             failure,
             "no interface has that address; to add it to lo, run: systemctl start "
             "virt-seed-imds-address");
-    if (error == -EADDRNOTAVAIL)
-        return failure_hint(
-            failure,
-            "no interface has that address; to add it to one, run: ip address add "
-            "%.*s/%d dev lo",
-            (int)strcspn(host, ipv6 ? "]" : ":"), host, ipv6 ? 128 : 32);
-    if (error == -EACCES)
-        return failure_hint(
-            failure,
-            "port %u needs a privilege; to let systemd listen, run: systemctl start "
-            "virt-seed-imds.socket",
-            port);
-    return -1;
+    return failure_hint(failure, "listen on an address of this host, and on a port that "
+                                 "you may use; see virt-seed-imds(8)");
 }
 
 /* Return: a listening socket, owned by the caller, or -errno. */
@@ -228,7 +213,7 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
         return 0;
     }
     failure_set_errno(failure, FAILURE_SYSTEM, error, "could not listen on %s", text);
-    return hint_at_error(error, text, &address, failure);
+    return hint_at_error(error, text, port, failure);
 }
 
 void

@@ -832,9 +832,9 @@ while part := c.recv(4096):
     run virt-seed-imds --listen "127.0.0.1:$port" --root "$root"
     assert_refused 1 "could not listen on 127.0.0.1:$port" 'in use' "ss -ltnp 'sport = :$port'"
     run virt-seed-imds --listen 192.0.2.1:8080 --root "$root"
-    assert_refused 1 '192.0.2.1:8080' 'ip address add 192.0.2.1/32 dev lo'
+    assert_refused 1 '192.0.2.1:8080'
     run virt-seed-imds --listen '[2001:db8::1]:8080' --root "$root"
-    assert_refused 1 '[2001:db8::1]:8080' 'ip address add 2001:db8::1/128 dev lo'
+    assert_refused 1 '[2001:db8::1]:8080'
     run virt-seed-imds --listen localhost:80
     assert_refused 2 "'localhost:80' is not an address" 'for example 169.254.169.254:80'
     for text in 127.0.0.1 127.0.0.1: 127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:http '[::1' '::1:80' :80 ''; do
