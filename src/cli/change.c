@@ -229,16 +229,12 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
                            struct failure **failure)
 {
     const int persistent = virDomainIsPersistent(domain);
-    int result;
 
     if (persistent < 0)
         return libvirt_fail(failure, "could not look at the domain");
     if (persistent == 0)
         return definition_fail_transient(domain, failure);
-    result = define_wired(context, connection, domain, wired, failure);
-    if (result < 0)
-        return failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
-    return result;
+    return define_wired(context, connection, domain, wired, failure);
 }
 
 /* --- where it belongs --------------------------------------------------------------- */

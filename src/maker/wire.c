@@ -119,10 +119,10 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
 
         return failure_set(
             failure, FAILURE_REQUEST_MISSING,
-            "does not ask for cloud-init\n"
+            "domain '%s' does not ask for cloud-init\n"
             "give it a request with 'virt-seed set'; or start it without a seed: virsh "
             "start %s",
-            name);
+            domain.name, name);
     }
     /* Another host's paths mean nothing here: there the names of the disks decide. */
     if (config) {
@@ -131,7 +131,7 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
         take_labels(&domain, &needs);
     }
     if (maker_wire(&domain, config, (struct wire_options){0}, wiring, failure) < 0)
-        return -1;
+        return failure_prefix(failure, "domain '%s'", domain.name);
     text = xml_format(doc);
     buffer_append_string(wired, text);
     return 0;
