@@ -7,15 +7,22 @@
  * Nothing outlives the command: libvirt ends the domain when the connection that started
  * it is closed, even by a kill (VIR_DOMAIN_START_AUTODESTROY). Then only files are left,
  * in a directory whose lock is free; `gc` removes them.
+ *
+ * The guest's interfaces are connected to a socket of this process, which reads what
+ * comes and never answers.
  */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <libvirt/libvirt.h>
@@ -48,6 +55,9 @@ struct trial {
     struct definition definition; /* the domain's, and then the rehearsal's */
     struct rehearsal rehearsal;
     virDomainPtr domain; /* the rehearsal, once it was started */
+    int listener;
+    int listener_handle; /* libvirt's number */
+    int accepted;        /* connections */
     struct waiting waiting;
     char *console; /* the last lines that the guest has printed by the end, or NULL */
     /* The thread that starts the rehearsal, and what it has to say. */
@@ -55,6 +65,62 @@ struct trial {
     struct failure *start_failure;
     atomic_bool started;
 };
+
+/* --- the network ------------------------------------------------------------------ */
+
+static void
+drop(int handle, int fd, int events, void *data)
+{
+    char bytes[4096];
+    ssize_t size = read(fd, bytes, sizeof(bytes));
+    bool comes_later = size < 0 && (errno == EAGAIN || errno == EINTR);
+
+    if (size <= 0 && !comes_later) {
+        virEventRemoveHandle(handle);
+        close(fd);
+    }
+}
+
+/* Any user of the host could connect, too, but no more than there may be interfaces. */
+static void
+accept_interface(int handle, int fd, int events, void *data)
+{
+    struct trial *trial = data;
+    int interface = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (interface >= 0 &&
+        virEventAddHandle(interface, VIR_EVENT_HANDLE_READABLE, drop, NULL, NULL) < 0)
+        close(interface);
+    if (++trial->accepted < LIMIT_NICS)
+        return;
+    virEventRemoveHandle(handle);
+    trial->listener_handle = -1;
+}
+
+static int
+listen_for_interfaces(struct trial *trial, struct failure **failure)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    struct sockaddr *generic = (struct sockaddr *)&address;
+    socklen_t length = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool listens;
+
+    trial->listener = fd;
+    listens = fd >= 0 && bind(fd, generic, length) == 0 && listen(fd, SOMAXCONN) == 0;
+    if (!listens || getsockname(fd, generic, &length) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not make the rehearsal's network");
+    trial->listener_handle =
+        virEventAddHandle(fd, VIR_EVENT_HANDLE_READABLE, accept_interface, trial, NULL);
+    if (trial->listener_handle < 0)
+        return libvirt_fail(failure, "could not make the rehearsal's network");
+    trial->rehearsal.port = ntohs(address.sin_port);
+    return 0;
+}
 
 /* --- the domain ------------------------------------------------------------------- */
 
@@ -276,12 +342,13 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     rehearsal->path = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
-    rehearsal->has_network = trial->options->network;
     if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
     if (!trial->connection || rehearsal_files_open(rehearsal, context->root, failure) < 0)
+        return -1;
+    if (!trial->options->network && listen_for_interfaces(trial, failure) < 0)
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
@@ -311,6 +378,9 @@ end(struct trial *trial)
         virConnectClose(trial->connection);
     rehearsal_files_give_back(&trial->rehearsal,
                               original && virDomainIsActive(original) == 1);
+    if (trial->listener_handle >= 0)
+        virEventRemoveHandle(trial->listener_handle);
+    close_pointer(&trial->listener);
     rehearsal_files_remove(&trial->rehearsal);
     rehearsal_clear(&trial->rehearsal);
     definition_clear(&trial->definition);
@@ -323,6 +393,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         .context = context,
         .options = data,
         .rehearsal = REHEARSAL_NONE,
+        .listener = -1,
+        .listener_handle = -1,
     };
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, 0};
     const bool is_silent = context->quiet || context->json;

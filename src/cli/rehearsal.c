@@ -124,39 +124,27 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
 
 /* --- other devices ------------------------------------------------------------------ */
 
-/* A network that leads nowhere: QEMU sends the guest's frames as datagrams to a port of this
- * host that only root may take, and where nobody listens (discard, RFC 863). A local user can
- * send frames to the guest, as on the host's own networks, but gets no answer. */
-static void
-connect_nowhere(xmlNode *interface)
-{
-    xmlNode *remote = xml_add_child(interface, "source");
-    xmlNode *local = xml_add_child(remote, "local");
-
-    xml_set_attribute(interface, "type", "udp");
-    xml_set_attribute(remote, "address", "127.0.0.1");
-    xml_set_attribute(remote, "port", "9");
-    xml_set_attribute(local, "address", "127.0.0.1");
-    xml_set_attribute(local, "port", "0");
-}
-
-/* Without the domain's networks, the network is there, and nobody answers in it. An interface
- * that is a device of the host's becomes an emulated one; in the domain's own network it is
- * left out. */
+/*
+ * With a port, all that the guest sends ends in this process: the network is there, and
+ * nobody else is in it. An interface that is a device of the host's becomes an emulated
+ * one; in the domain's own network it is left out.
+ */
 static void
 rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
 {
     static const char *const kept[] = {"mac",   "model", "address", "boot",
                                        "alias", "rom",   "link",    "acpi"};
+    cleanup_free char *port = xasprintf("%d", rehearsal->port);
     bool is_of_host = xml_attribute_is(interface, "type", "hostdev") ||
                       xml_attribute_is(interface, "type", "vdpa") ||
                       xml_attribute_is(interface, "type", "vhostuser");
+    xmlNode *source;
 
-    if (rehearsal->has_network && is_of_host) {
+    if (rehearsal->port == 0 && is_of_host) {
         leave_out(rehearsal, interface);
         return;
     }
-    if (rehearsal->has_network) {
+    if (rehearsal->port == 0) {
         /* A name of a host's device that the domain may still have, and passt's log. */
         remove_children(interface, "target");
         xmlUnsetProp(xml_child(interface, "backend"), (const xmlChar *)"logFile");
@@ -170,7 +158,10 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
         if (!keep)
             xml_remove(child);
     }
-    connect_nowhere(interface);
+    xml_set_attribute(interface, "type", "client");
+    source = xml_add_child(interface, "source");
+    xml_set_attribute(source, "address", "127.0.0.1");
+    xml_set_attribute(source, "port", port);
 }
 
 /* The first serial port becomes a file, which is shown if the rehearsal fails. */

@@ -115,7 +115,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
 @test "the network leads nowhere, and with --network to that of the domain" {
     define
     begin_trying
-    [[ $(xml '//interface/@type') = udp && $(xml '//interface/source/@address') = 127.0.0.1 ]]
+    [[ $(xml '//interface/@type') = client && $(xml '//interface/source/@address') = 127.0.0.1 ]]
     report_say "$uuid" "$ended"
     end_trying 0
     begin_trying --network
