@@ -39,8 +39,6 @@ libbase_a_SOURCES = \
 
 # What the hook does as root: libc alone.
 libhost_a_SOURCES = \
-	%D%/host/abandoned.c \
-	%D%/host/abandoned.h \
 	%D%/host/answer.c \
 	%D%/host/answer.h \
 	%D%/host/configuration.c \
@@ -274,7 +272,6 @@ sbin_PROGRAMS += virt-seed-hook virt-seed-maker
 # What the hook does; an archive for tests.
 noinst_LIBRARIES += liblifecycle.a
 liblifecycle_a_SOURCES = \
-	%D%/lifecycle/autowire.c \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/prepare.c \

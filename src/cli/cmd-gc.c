@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
-#include "host/abandoned.h"
+#include "host/own-directory.h"
 #include "store/leftovers.h"
 #include "store/record.h"
 

@@ -2,6 +2,7 @@
 /* Directories that only virt-seed may write to. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -41,3 +42,11 @@ int statedir_make(int root);
 
 /* Appends the content of the regular file `name` in it. Return: 0 or -errno. */
 int statedir_read(int root, const char *name, size_t limit, struct buffer *content);
+
+/* --- what a kill has left: files that were being written (struct tmpfile) ----------- */
+
+/* Return: whether the name is that of such a file. */
+bool is_temporary_name(const char *name);
+
+/* Removes the domain's; those in the run-time directory go with the seed. */
+void abandoned_remove(int root, const char *uuid);

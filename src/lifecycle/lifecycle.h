@@ -54,10 +54,6 @@ int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
 /* --- what the operations share ----------------------------------------------------- */
 
-/* Starts a detached `virt-seed wire`, which waits for the end of this start and wires the
- * domain's definition. Return: whether it was started. */
-bool autowire_begin(const struct lifecycle *lifecycle);
-
 /*
  * Has the report of a guest that has ended read, and records cloud-init's result; with
  * boots="until-done", success also records the guest as done. Logs failures.

@@ -6,7 +6,11 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/memory.h"
+#include "base/process.h"
 #include "host/answer.h"
 #include "host/configuration.h"
 #include "host/forbidden-paths.h"
@@ -161,6 +165,34 @@ record_earlier_result(const struct start *start)
                               failure);
 }
 
+/*
+ * Starts a detached `virt-seed wire`: the definition cannot be changed while libvirt holds
+ * the domain's lock, until the hook and the failed start have ended. It must not keep our
+ * standard output or error open, because libvirt reads them to the end. Runs the one next to
+ * this program, as in a build directory, or else the installed one. Return: whether it was
+ * started.
+ */
+static bool
+begin_autowire(const struct lifecycle *lifecycle)
+{
+    cleanup_free char *beside = process_path_beside("virt-seed");
+    const bool is_beside = beside && access(beside, X_OK) == 0;
+    char *command = is_beside ? beside : (char *)VIRT_SEED_BINDIR "/virt-seed";
+    char *arguments[] = {command, (char *)"wire", (char *)"--after-refusal",
+                         (char *)lifecycle->uuid, NULL};
+    pid_t child;
+
+    if (access(command, X_OK) < 0)
+        return false;
+    child = fork();
+    if (child != 0)
+        return child > 0;
+    if (setsid() < 0 || chdir("/") < 0 || process_keep_descriptors(-1, -1) < 0)
+        _exit(EXIT_FAILURE);
+    execv(command, arguments);
+    _exit(EXIT_FAILURE);
+}
+
 /* Refuses with the verdict's failure, which may have no hint; wires the domain's definition
  * if that helps. */
 static int
@@ -169,7 +201,7 @@ refuse(const struct start *start, struct verdict *verdict, struct failure **fail
     cleanup_free char *name = xshellquote(start->lifecycle->name);
 
     *failure = steal(verdict->refusal);
-    if (verdict->hint_if_wired && autowire_begin(start->lifecycle)) {
+    if (verdict->hint_if_wired && begin_autowire(start->lifecycle)) {
         free((*failure)->hint);
         (*failure)->hint = steal(verdict->hint_if_wired);
     }

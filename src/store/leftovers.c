@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "host/abandoned.h"
+#include "host/own-directory.h"
 #include "host/domain-secret.h"
 #include "host/imds-tree.h"
 #include "host/rundir.h"
