@@ -117,7 +117,7 @@ allows() {
     [[ -z $output ]]
     for type in virt_seed_{secret,host_key,image,served,etc,var_lib,report}_t; do
         for permission in read write open; do
-            run ! grep -x virt_seed_maker_t < <(may $permission $type)
+            run ! grep -x virt_seed_maker_t < <(may "$permission" "$type")
         done
     done
     # Each of these is the right of another domain here.

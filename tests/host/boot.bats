@@ -69,14 +69,14 @@ assert_seeded() {
     on_host sh -c 'echo secret >/etc/virt-seed/secrets/victim'
     for path in /etc/virt-seed/secrets/victim /run/libvirt/virt-seed/$disk1.iso /var/lib/virt-seed/$disk1.json; do
         digest=$(on_host sha256sum "$path")
-        run on_host virsh attach-device shim1 /dev/stdin <<END
+        run on_host virsh attach-device disk1 /dev/stdin <<END
 <channel type='file'><source path='$path'/><target type='virtio' name='org.example.1'/></channel>
 END
         [[ $status -ne 0 && $(on_host sha256sum "$path") = "$digest" ]]
     done
     # What it may write to, it still does.
-    on_host virsh attach-device shim1 /dev/stdin <<'END'
-<channel type='file'><source path='/var/log/libvirt/qemu/shim1.more'/><target type='virtio' name='org.example.1'/></channel>
+    on_host virsh attach-device disk1 /dev/stdin <<'END'
+<channel type='file'><source path='/var/log/libvirt/qemu/disk1.more'/><target type='virtio' name='org.example.1'/></channel>
 END
     on_host rm /etc/virt-seed/secrets/victim
 }

@@ -23,7 +23,7 @@ assert_runs_on() {
     metadata="<ci:cloud-init xmlns:ci='$namespace'><ci:hostname>web1.example.org</ci:hostname>
         </ci:cloud-init>" tiny_xml web1 $web1 | on_host virsh define /dev/stdin
     run on_host virsh start web1
-    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for that"* ]]
+    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for it yet"* ]]
     wait_until 300 is_wired
 }
 

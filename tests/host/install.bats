@@ -46,7 +46,7 @@ tree() {
 @test "libvirtd has noticed its first hook, which refuses and wires an unwired domain" {
     metadata="<ci:cloud-init xmlns:ci='$namespace'/>" tiny_xml first | on_host virsh define /dev/stdin
     run on_host virsh start first
-    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for that"* ]]
+    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for it yet"* ]]
     wait_until 300 is_wired first
 }
 
