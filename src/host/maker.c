@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,6 +133,16 @@ open_program(struct failure **failure)
     return fd;
 }
 
+/* The hook has an alarm, but not the commands. */
+static void
+limit_time(int socket)
+{
+    const struct timeval limit = {.tv_sec = LIMIT_MAKER_SECONDS};
+
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
 int
 maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
@@ -154,6 +166,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
                                  "check that not too many files are open");
     theirs = sockets[1];
     maker->socket = sockets[0];
+    limit_time(maker->socket);
     start.program = program;
     start.xml = document;
     start.socket = theirs;
@@ -222,10 +235,14 @@ static int
 wait_for_end(struct maker *maker, struct failure **failure)
 {
     cleanup_buffer struct buffer more = {0};
+    cleanup_close int process = (int)syscall(SYS_pidfd_open, maker->pid, 0);
+    struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
 
     if (message_receive(maker->socket, 0, &more) != 0)
         return fail_maker(maker, "said too much", failure);
+    if (process >= 0 && poll(&ended, 1, LIMIT_MAKER_SECONDS * 1000) == 0)
+        return fail_maker(maker, "did not end", failure);
     while (waitid(P_PID, (id_t)maker->pid, &end, WEXITED | WNOWAIT) < 0) {
         if (errno != EINTR)
             return fail_maker(maker, "could not be waited for", failure);
@@ -301,6 +318,8 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
     /* It may have ended before it has heard everything. */
     if (found == 0 || found == -ECONNRESET)
         return fail_ended(maker, failure);
+    if (found == -EAGAIN)
+        return fail_maker(maker, "took too long", failure);
     if (found != (int)kind)
         return fail_maker(maker, "said what it may not say", failure);
     return wait_for_end(maker, failure);
