@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 
 /* Who writes the report. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # selinux.bats: the policy module for SELinux, and what Debian's policy allows when it is loaded.
+# shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -110,7 +111,7 @@ allows() {
 
 @test "the maker can limit itself, make a thread, abort and use its libraries, and reaches nothing of ours" {
     needs_policy
-    allows virt_seed_maker_t virt_seed_maker_t process fork setrlimit signal
+    allows virt_seed_maker_t virt_seed_maker_t process fork setcap setrlimit signal
     allows virt_seed_maker_t lib_t file read map execute
     allows virt_seed_maker_t urandom_device_t chr_file read
     run -0 sesearch --allow --source virt_seed_maker_t --target virt_seed_maker_t --class capability "$policy"
