@@ -123,7 +123,7 @@ run_prepare(const struct host *host, struct hello *hello, const struct buffer *x
 static int
 run_domain(int root, const struct buffer *text)
 {
-    struct hello hello = {.role = MAKER_WIRE, .is_here = true};
+    cleanup_hello struct hello hello = {.role = MAKER_WIRE};
     struct answerer answerer = {
         .root = root, .config = &hello.config, .may_make_key = true};
     const struct host host = answerer_host(&answerer);
@@ -132,23 +132,18 @@ run_domain(int root, const struct buffer *text)
     cleanup_wired struct wired wired = {0};
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain domain = {0};
-    int result;
 
     config_read(&hello.config, root, &ignored);
-    if (maker_run_wire(&hello, text, &host, &wired, &failure) < 0) {
-        config_clear(&hello.config);
+    if (maker_run_wire(&hello, text, &host, &wired, &failure) < 0)
         return end_by_failure(failure);
-    }
     doc = xml_parse(wired.xml.data, wired.xml.size, "the wired definition", &failure);
     if (!doc || domain_read(&domain, doc, &failure) < 0) {
         fprintf(stderr, "%s\n", failure->message);
         return EXIT_FAILURE;
     }
-    hello.uuid = domain.uuid;
+    hello.uuid = xstrdup(domain.uuid);
     answerer.domain = (struct secret_user){.uuid = domain.uuid, .name = domain.name};
-    result = run_prepare(&host, &hello, &wired.xml);
-    config_clear(&hello.config);
-    return result;
+    return run_prepare(&host, &hello, &wired.xml);
 }
 
 int

@@ -30,17 +30,15 @@ definition_wire(struct definition *definition, const struct context *context,
     const struct wire_options wire = {.replace = options->replace};
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
-    const bool is_here = !libvirt_is_remote(definition->connection);
     cleanup_config struct config config = {0};
     int result = 0;
 
-    if (is_here) {
+    if (!libvirt_is_remote(definition->connection)) {
         domain_read_labels(&definition->domain);
         result = config_read(&config, context->root, failure);
     }
     if (result == 0)
-        result = maker_wire(&definition->domain, is_here ? &config : NULL, wire, wiring,
-                            failure);
+        result = maker_wire(&definition->domain, &config, wire, wiring, failure);
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;
@@ -49,13 +47,12 @@ definition_wire(struct definition *definition, const struct context *context,
 /* --- back into libvirt ------------------------------------------------------------ */
 
 static int
-fail_changed(const struct definition *definition, const char *when,
-             struct failure **failure)
+fail_changed(virDomainPtr domain, const char *when, struct failure **failure)
 {
     return failure_set(failure, FAILURE_LIBVIRT,
                        "somebody else changed the definition of '%s' %s\n"
                        "make sure nothing else is editing it, and run the command again",
-                       virDomainGetName(definition->libvirt), when);
+                       virDomainGetName(domain), when);
 }
 
 /* What is defined must have the request that was written, and our disk or address. */
@@ -80,8 +77,8 @@ check_written(const struct definition *definition, const struct domain *written,
     if (!found_facts.disk == !written_facts.disk && strcmp(found_url, written_url) == 0 &&
         request_is_same(request_find(&found.domain), request_find(written)))
         return 0;
-    return fail_changed(definition, "at the same time, and what was written is gone",
-                        failure);
+    return fail_changed(definition->libvirt,
+                        "at the same time, and what was written is gone", failure);
 }
 
 /* If the connection has ended, libvirt may have taken it. */
@@ -94,15 +91,29 @@ fail_defined(struct definition *definition, const char *what, struct failure **f
     return -1;
 }
 
+/* Reads a domain's definition into the XML, as text. */
+static int
+read_definition(virDomainPtr domain, struct buffer *xml, struct failure **failure)
+{
+    cleanup_free char *text =
+        virDomainGetXMLDesc(domain, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'",
+                            virDomainGetName(domain));
+    buffer_clear(xml);
+    buffer_append_string(xml, text);
+    return 0;
+}
+
 /* Defines the document, or writes the <cloud-init> element if that alone has changed.
  * Nothing but this is done between reading the definition again and writing it. */
 static int
 define(struct definition *definition, struct failure **failure)
 {
-    const char *name = virDomainGetName(definition->libvirt);
     cleanup_domain struct domain written = {0};
     cleanup_free char *text = NULL;
-    cleanup_free char *now = NULL;
+    cleanup_buffer struct buffer now = {0};
 
     if (domain_read(&written, definition->doc, failure) < 0)
         return -1;
@@ -110,15 +121,14 @@ define(struct definition *definition, struct failure **failure)
         text = request_format(request_find(&written));
     else
         text = xml_format(definition->doc);
-    now = virDomainGetXMLDesc(definition->libvirt,
-                              VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
-    if (!now)
-        return libvirt_fail(failure, "could not read domain '%s'", name);
+    if (read_definition(definition->libvirt, &now, failure) < 0)
+        return -1;
     /* It was loaded to be changed. */
     assert(definition->text);
-    if (strcmp(now, definition->text) != 0)
-        return fail_changed(
-            definition, "while this command was running; nothing was written", failure);
+    if (strcmp(now.data, definition->text) != 0)
+        return fail_changed(definition->libvirt,
+                            "while this command was running; nothing was written",
+                            failure);
     if (definition->request_alone) {
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
@@ -135,21 +145,6 @@ define(struct definition *definition, struct failure **failure)
 }
 
 /* --- wiring without reading ----------------------------------------------------------- */
-
-/* Reads a domain's definition into the XML, as text. */
-static int
-read_definition(virDomainPtr domain, struct buffer *xml, struct failure **failure)
-{
-    cleanup_free char *text =
-        virDomainGetXMLDesc(domain, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
-
-    if (!text)
-        return libvirt_fail(failure, "could not read domain '%s'",
-                            virDomainGetName(domain));
-    buffer_clear(xml);
-    buffer_append_string(xml, text);
-    return 0;
-}
 
 /* What a maker gives back must be the definition of the same domain: libvirt would change
  * another one. */
@@ -169,30 +164,32 @@ check_identity(const struct buffer *xml, virDomainPtr domain, struct failure **f
                        "report this with the domain's XML");
 }
 
+/* Another host's paths mean nothing here: there the names of the disks decide. */
+static void
+answer_nothing(void *data, struct needs *needs)
+{
+}
+
 /* Has a maker wire the definition. */
 static int
 wire_text(const struct context *context, virConnectPtr connection,
           const struct buffer *xml, struct wired *wired, struct failure **failure)
 {
-    struct hello hello = {.role = MAKER_WIRE};
+    cleanup_hello struct hello hello = {.role = MAKER_WIRE};
     struct answerer answerer = {.root = context->root, .config = &hello.config};
-    const struct host host = answerer_host(&answerer);
-    int result = 0;
+    struct host host = answerer_host(&answerer);
 
-    hello.is_here = !libvirt_is_remote(connection);
-    if (hello.is_here)
-        result = config_read(&hello.config, context->root, failure);
-    if (result == 0)
-        result = maker_run_wire(&hello, xml, &host, wired, failure);
-    config_clear(&hello.config);
-    return result;
+    if (libvirt_is_remote(connection))
+        host.answer = answer_nothing;
+    else if (config_read(&hello.config, context->root, failure) < 0)
+        return -1;
+    return maker_run_wire(&hello, xml, &host, wired, failure);
 }
 
 static int
 define_wired(const struct context *context, virConnectPtr connection, virDomainPtr domain,
              struct wired *wired, struct failure **failure)
 {
-    const struct definition known = {.libvirt = domain};
     cleanup_buffer struct buffer before = {0};
     cleanup_buffer struct buffer now = {0};
     cleanup_wired struct wired again = {0};
@@ -207,7 +204,7 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         read_definition(domain, &now, failure) < 0)
         return -1;
     if (!buffer_is_same(&before, &now))
-        return fail_changed(&known, "while this command was running; nothing was written",
+        return fail_changed(domain, "while this command was running; nothing was written",
                             failure);
     defined = virDomainDefineXMLFlags(connection, wired->xml.data, 0);
     if (!defined)
@@ -218,7 +215,7 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         wire_text(context, connection, &now, &again, failure) < 0)
         return -1;
     if (again.change_count > 0)
-        return fail_changed(&known, "at the same time, and what was written is gone",
+        return fail_changed(domain, "at the same time, and what was written is gone",
                             failure);
     return 1;
 }

@@ -63,10 +63,21 @@ hello_put(const struct hello *hello, struct buffer *message)
         message_put_bytes(message, hello->next.data, hello->next.size);
         break;
     case MAKER_WIRE:
-        message_put_number(message, hello->is_here);
         config_put(&hello->config, message);
         break;
     }
+}
+
+void
+hello_clear(struct hello *hello)
+{
+    free(hello->uuid);
+    free(hello->end);
+    failure_free(hello->record_failure);
+    buffer_clear(&hello->record);
+    buffer_clear(&hello->report);
+    buffer_clear(&hello->next);
+    config_clear(&hello->config);
 }
 
 /* --- needs ---------------------------------------------------------------------------- */

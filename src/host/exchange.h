@@ -37,30 +37,31 @@ enum maker_role {
     MAKER_WIRE,    /* a domain's definition */
 };
 
-/* In the keeper everything is borrowed, in the maker it is owned. */
 struct hello {
     enum maker_role role;
     struct buffer record; /* the domain's, its text; empty if there is none */
 
     /* MAKER_PREPARE */
-    const char *uuid;               /* of the domain; its XML must have it */
+    char *uuid;                     /* of the domain; its XML must have it */
     bool resumes;                   /* a guest, instead of booting one */
     struct failure *record_failure; /* why the record cannot be read, or NULL */
 
     /* MAKER_PREPARE and MAKER_WIRE */
-    struct config config; /* without the directories of files */
-
-    /* MAKER_WIRE */
-    bool is_here; /* the definition is this host's, so its configuration matters */
+    struct config config; /* without the directories of files; empty for a definition of
+                             another host */
 
     /* MAKER_REPORT */
     struct buffer report; /* what the guest said */
     time_t written;       /* when, by the host's clock; 0 if it said nothing */
-    const char *end;      /* how it ended, in libvirt's word; NULL if it did not tell */
+    char *end;            /* how it ended, in libvirt's word; NULL if it did not tell */
 
     /* MAKER_MERGE */
     struct buffer next; /* the record that a start made of an earlier one */
 };
+
+void hello_clear(struct hello *hello);
+
+#define cleanup_hello __attribute__((cleanup(hello_clear)))
 
 void hello_put(const struct hello *hello, struct buffer *message);
 

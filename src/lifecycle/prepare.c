@@ -298,13 +298,14 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         .rundir = rundir,
         .resumes = rundir >= 0 && rundir_take_resume(rundir, lifecycle->argument, uuid),
     };
-    struct hello hello = {.role = MAKER_PREPARE, .uuid = uuid, .resumes = start.resumes};
+    cleanup_hello struct hello hello = {
+        .role = MAKER_PREPARE,
+        .uuid = xstrdup(uuid),
+        .resumes = start.resumes,
+    };
     const int result = prepare(&start, &hello, &no_rundir, failure);
 
     failure_free(start.forbidden);
-    failure_free(hello.record_failure);
-    buffer_clear(&hello.record);
-    config_clear(&hello.config);
     return result < 0 ? failure_prefix(failure, "domain '%s'", lifecycle->name) : 0;
 }
 

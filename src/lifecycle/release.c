@@ -122,13 +122,14 @@ read_and_record(const struct lifecycle *lifecycle, struct hello *hello,
 void
 lifecycle_record_result(const struct lifecycle *lifecycle)
 {
-    struct hello hello = {.role = MAKER_REPORT, .end = lifecycle->end};
+    cleanup_hello struct hello hello = {
+        .role = MAKER_REPORT,
+        .end = lifecycle->end ? xstrdup(lifecycle->end) : NULL,
+    };
     cleanup_failure struct failure *failure = NULL;
 
     if (read_and_record(lifecycle, &hello, &failure) < 0)
         lifecycle_log_failure(lifecycle, "could not record its result", failure);
-    buffer_clear(&hello.report);
-    buffer_clear(&hello.record);
 }
 
 /* --- the operation ------------------------------------------------------------------ */

@@ -65,17 +65,13 @@ merge_record(const struct lifecycle *lifecycle, struct hello *hello,
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
-    struct hello hello = {.role = MAKER_MERGE};
+    cleanup_hello struct hello hello = {.role = MAKER_MERGE};
     cleanup_close int lock = record_lock(lifecycle->root);
-    int result;
 
     (void)lock;
-    result = record_take_next(lifecycle->root, lifecycle->uuid, &hello.next, failure);
-    if (result == 0 && hello.next.size > 0)
-        result = merge_record(lifecycle, &hello, failure);
-    buffer_clear(&hello.record);
-    buffer_clear(&hello.next);
-    return result;
+    if (record_take_next(lifecycle->root, lifecycle->uuid, &hello.next, failure) < 0)
+        return -1;
+    return hello.next.size > 0 ? merge_record(lifecycle, &hello, failure) : 0;
 }
 
 int

@@ -51,23 +51,10 @@ hello_get(struct hello *hello, const struct buffer *content)
         message_get_bytes(&message, LIMIT_RECORD, &hello->next);
         break;
     case MAKER_WIRE:
-        hello->is_here = message_get_number(&message, 1);
         config_get(&hello->config, &message);
         break;
     }
     return message_is_over(&message);
-}
-
-void
-hello_clear(struct hello *hello)
-{
-    free((char *)hello->uuid);
-    free((char *)hello->end);
-    failure_free(hello->record_failure);
-    buffer_clear(&hello->record);
-    buffer_clear(&hello->report);
-    buffer_clear(&hello->next);
-    config_clear(&hello->config);
 }
 
 /* --- needs ---------------------------------------------------------------------------- */

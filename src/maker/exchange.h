@@ -11,9 +11,6 @@
 
 /* The hello must be empty. */
 bool hello_get(struct hello *hello, const struct buffer *message);
-void hello_clear(struct hello *hello);
-
-#define cleanup_hello __attribute__((cleanup(hello_clear)))
 
 void needs_put(const struct needs *needs, struct buffer *message);
 /* Fills in the answers to the needs that were put. */

@@ -79,11 +79,9 @@ maker_wire(struct domain *domain, const struct config *config,
 
     if (request_read(&request, domain, failure) < 0)
         return -1;
-    if (config) {
-        if (add_default_datasource(domain, config, &request, wiring, failure) < 0)
-            return -1;
-        options.imds_address = config->imds_address;
-    }
+    if (add_default_datasource(domain, config, &request, wiring, failure) < 0)
+        return -1;
+    options.imds_address = config->imds_address;
     return wire_domain(domain, &request, &options, wiring, failure);
 }
 
@@ -124,12 +122,9 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
             "start %s",
             domain.name, name);
     }
-    /* Another host's paths mean nothing here: there the names of the disks decide. */
-    if (config) {
-        need_labels(&domain, &needs);
-        host->answer(host->data, &needs);
-        take_labels(&domain, &needs);
-    }
+    need_labels(&domain, &needs);
+    host->answer(host->data, &needs);
+    take_labels(&domain, &needs);
     if (maker_wire(&domain, config, (struct wire_options){0}, wiring, failure) < 0)
         return failure_prefix(failure, "domain '%s'", domain.name);
     text = xml_format(doc);

@@ -13,8 +13,8 @@ void need_labels(const struct domain *domain, struct needs *needs);
 void take_labels(struct domain *domain, const struct needs *needs);
 
 /*
- * Wires the domain, whose disks' labels have been read. Without a configuration (NULL), as
- * for another host's domain, nothing is added from there. The options need no address.
+ * Wires the domain, whose disks' labels have been read. The configuration is empty for
+ * another host's domain. The options need no address.
  */
 int maker_wire(struct domain *domain, const struct config *config,
                struct wire_options options, struct wiring *wiring,
