@@ -46,7 +46,8 @@ struct disk {
 struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;
-    char uuid[UUID_LENGTH + 1]; /* in lower case with dashes; empty if the XML has none */
+    char uuid[UUID_LENGTH + 1]; /* in lower case with dashes; of <uuid>, or else of
+                                   <sysinfo>, as for libvirt; empty if neither has one */
     char *arch;                 /* "x86_64"; NULL if the XML has none */
     char *machine;              /* "pc-q35-7.2"; NULL if the XML has none */
     struct disk *disks;
@@ -56,7 +57,7 @@ struct domain {
 /*
  * Reads the document, which must outlive the domain.
  * Return: 0, or -1 if it is not the XML of a QEMU domain, has no name, a UUID that is none,
- * or too many devices.
+ * two that differ, or too many devices.
  */
 int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
 

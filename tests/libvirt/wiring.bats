@@ -147,3 +147,50 @@ emulated() {
     run -1 virt_seed check --all --no-schema
     [[ $output = *"web1: error: "*"[unwired]"* ]]
 }
+
+# --- the UUID ---------------------------------------------------------------------------------
+
+# with_uuids UUID IN-SYSINFO: a domain's XML with them; 'none' is no element.
+with_uuids() {
+    local element="<uuid>$1</uuid>" entry="<entry name='uuid'>$2</entry>"
+
+    [[ $1 != none ]] || element=''
+    [[ $2 != none ]] || entry=''
+    metadata=$(request) extra="<sysinfo type='smbios'><system>$entry</system></sysinfo>" domain_xml web1 |
+        sed "s|</name>|&$element|"
+}
+
+@test "the UUID of a file is the one that libvirt gives the domain, and what libvirt refuses is refused" {
+    local other=0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11 xml=$BATS_TEST_TMPDIR/web1.xml
+    local first second expected status found
+
+    while read -r first second expected; do
+        echo "$first $second"
+        with_uuids "${first/empty/}" "${second/empty/}" >"$xml"
+        status=0
+        virt_seed wire -o "$BATS_TEST_TMPDIR/wired.xml" "$xml" || status=1
+        if [[ $expected = refused ]]; then
+            [[ $status -eq 1 ]]
+            run -1 virt_seed check "$xml"
+            run ! lab_virsh define "$xml"
+            continue
+        fi
+        [[ $status -eq 0 ]]
+        lab_virsh define "$BATS_TEST_TMPDIR/wired.xml"
+        found=$(lab_virsh domuuid web1 | head -n1)
+        grep -qF "/$found.iso" "$BATS_TEST_TMPDIR/wired.xml"
+        [[ $expected = any || $found = "$expected" ]]
+        lab_reset
+    done <<END
+none none any
+empty none any
+none empty any
+none $uuid $uuid
+empty $uuid $uuid
+$uuid empty $uuid
+$uuid $uuid $uuid
+$uuid $other refused
+none x refused
+x none refused
+END
+}
