@@ -43,6 +43,9 @@ struct disk {
     struct drive_address address; /* the one libvirt would choose if the XML has none */
 };
 
+/* Of what libvirt hands to QEMU as it is: <qemu:commandline>. */
+#define QEMU_NAMESPACE "http://libvirt.org/schemas/domain/qemu/1.0"
+
 struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;

@@ -15,6 +15,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 
@@ -168,6 +169,61 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
         strlen(serial), LIMIT_SERIAL);
 }
 
+/* Return: the serial that QEMU's argument sets, if it is the value of -smbios; owned by the
+ * caller (free); or NULL. */
+static char *
+read_argument(const char *value)
+{
+    cleanup_free char *type = text_list_value(value, "type", NULL);
+
+    if (!type || strtoul(type, NULL, 0) != 1)
+        return NULL;
+    return text_list_value(value, "serial", NULL);
+}
+
+static int
+fail_argument(const xmlNode *argument, const char *serial, const char *word,
+              struct failure **failure)
+{
+    cleanup_free char *expected = seed_url_describe(word);
+    cleanup_free char *found = seed_url_describe(serial);
+
+    return failure_set_at(
+        failure, FAILURE_SERIAL, xml_line(argument),
+        "-smbios in <qemu:commandline> sets the SMBIOS serial to '%.64s', expected '%s'\n"
+        "remove serial= from this argument, or the argument and the '-smbios' before it: "
+        "it replaces the serial in <sysinfo>",
+        found, expected);
+}
+
+/* Fails if an argument in <qemu:commandline> takes away the word: QEMU prefers it to what
+ * libvirt makes of <sysinfo>. With a disk, a serial that names no datasource will do, for
+ * the guest knows the disk by its label. */
+static int
+check_arguments(const struct domain *domain, const struct request *request,
+                const char *word, struct failure **failure)
+{
+    const xmlNode *line = xml_child_in(domain->root, QEMU_NAMESPACE, "commandline");
+    bool is_smbios = false;
+
+    xml_foreach_element(node, line) {
+        cleanup_free char *value = xml_attribute(node, "value");
+        cleanup_free char *serial = value && is_smbios ? read_argument(value) : NULL;
+        cleanup_words struct words words = {.user = NULL};
+        const char *named;
+
+        is_smbios =
+            value && (strcmp(value, "-smbios") == 0 || strcmp(value, "--smbios") == 0);
+        if (!serial)
+            continue;
+        words = split_serial(serial, false);
+        named = words.foreign ? words.foreign : words.ours;
+        if (named ? strcmp(named, word) != 0 : request->datasource->over_http)
+            return fail_argument(node, serial, word, failure);
+    }
+    return 0;
+}
+
 /* Reads the words of the serial, to which `word` is to be added. */
 static int
 read_words(struct words *words, const struct domain *domain,
@@ -185,7 +241,7 @@ read_words(struct words *words, const struct domain *domain,
     *words = split_serial(serial, replace);
     if (words->foreign && !replace)
         return fail_foreign_word(entry, words->foreign, word, failure);
-    return 0;
+    return check_arguments(domain, request, word, failure);
 }
 
 /* `word` may be NULL. */
