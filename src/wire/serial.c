@@ -6,7 +6,8 @@
  *
  * libvirt uses <sysinfo> only if <os> has <smbios mode='sysinfo'/>. If there was another
  * mode, or a <sysinfo> without a mode, which libvirt ignores, the request gets a note,
- * the attribute smbios-was, so that unset can restore it.
+ * the attribute smbios-was, so that unset can restore it; and likewise if there was a
+ * <sysinfo> without content.
  */
 #include "config.h"
 
@@ -21,6 +22,7 @@
 
 #define DATASOURCE_PREFIX "ds="
 #define NOTE "smbios-was"
+#define NOTE_EMPTY " empty" /* after the mode: of <sysinfo> */
 
 /* The architectures where QEMU has -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
 bool
@@ -68,11 +70,19 @@ set_mode(struct domain *domain, struct wiring *wiring)
     xmlNode *os = xml_child(domain->root, "os");
     xmlNode *smbios = xml_child(os, "smbios");
     xmlNode *request = request_find(domain);
+    const xmlNode *sysinfo = domain_find_sysinfo(domain);
+    const bool is_empty = sysinfo && !xml_first_element(sysinfo);
+    const bool is_set = xml_attribute_is(smbios, "mode", "sysinfo");
+    const char *mode = smbios ? "emulate" : "absent";
 
-    if (xml_attribute_is(smbios, "mode", "sysinfo"))
+    if (request && (is_empty || (!is_set && (smbios || sysinfo)))) {
+        cleanup_free char *note =
+            xasprintf("%s%s", is_set ? "sysinfo" : mode, is_empty ? NOTE_EMPTY : "");
+
+        xml_set_attribute(request, NOTE, note);
+    }
+    if (is_set)
         return;
-    if (request && (smbios || domain_find_sysinfo(domain)))
-        xml_set_attribute(request, NOTE, smbios ? "emulate" : "absent");
     if (!smbios)
         smbios = xml_add_child(os, "smbios");
     xml_set_attribute(smbios, "mode", "sysinfo");
@@ -362,22 +372,28 @@ wire_shim_word(const struct domain *domain, const struct request *request,
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Restores the previous mode. Without a <sysinfo> the mode cannot stay: libvirt would
- * refuse to start the domain. */
+/* Removes a <sysinfo> that the wiring has left empty, and restores the previous mode.
+ * Without a <sysinfo> the mode cannot stay: libvirt would refuse to start the domain. */
 static void
 restore_mode(struct domain *domain)
 {
     xmlNode *request = request_find(domain);
+    xmlNode *sysinfo = domain_find_sysinfo(domain);
     xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
     cleanup_free char *note = xml_attribute(request, NOTE);
+    char *empty = note ? strstr(note, NOTE_EMPTY) : NULL;
 
     if (note)
         xmlUnsetProp(request, (const xmlChar *)NOTE);
+    if (empty)
+        *empty = '\0';
+    else if (sysinfo && !xml_first_element(sysinfo))
+        xml_remove(steal(sysinfo));
     if (!smbios)
         return;
     if (note && strcmp(note, "emulate") == 0)
         xml_set_attribute(smbios, "mode", "emulate");
-    else if (note || !domain_find_sysinfo(domain))
+    else if ((note && strcmp(note, "absent") == 0) || !sysinfo)
         xml_remove(smbios);
 }
 
@@ -394,13 +410,10 @@ wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring)
         set_text(entry, words.user);
     } else {
         xmlNode *system = entry->parent;
-        xmlNode *sysinfo = system->parent;
 
         xml_remove(entry);
         if (!xml_first_element(system))
             xml_remove(system);
-        if (!xml_first_element(sysinfo))
-            xml_remove(sysinfo);
     }
     restore_mode(domain);
     note_removed(words.ours, wiring);

@@ -194,3 +194,11 @@ none x refused
 x none refused
 END
 }
+
+@test "unset gives back a <sysinfo> without content" {
+    metadata=$(request) os="<smbios mode='sysinfo'/>" extra="<sysinfo type='smbios'/>" domain_define web1 $uuid
+    virt_seed wire web1
+    virt_seed unset web1
+    run -0 grep -E 'sysinfo|smbios' <(lab_virsh dumpxml --inactive web1)
+    [[ $output = "  <sysinfo type='smbios'/>"$'\n'"    <smbios mode='sysinfo'/>" ]]
+}
