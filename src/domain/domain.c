@@ -98,6 +98,28 @@ read_uuids(struct domain *domain, struct failure **failure)
 
 /* --- reading ------------------------------------------------------------------------ */
 
+/* Return: what the XML calls the disk's content; owned by the caller (free). */
+static char *
+read_disk_name(const xmlNode *node, const char *path)
+{
+    const xmlNode *source = xml_child(node, "source");
+    cleanup_free char *type = xml_attribute(node, "type");
+    char *name;
+
+    if (path)
+        return xstrdup(path);
+    name = xml_attribute(source, "volume");
+    if (!name)
+        name = xml_attribute(source, "name");
+    if (name || !source || !type)
+        return name;
+    /* An empty drive; or a directory, of which QEMU makes a volume with its own label. */
+    if (strcmp(type, "file") == 0 || strcmp(type, "block") == 0 ||
+        strcmp(type, "dir") == 0)
+        return NULL;
+    return steal(type);
+}
+
 static void
 read_disk(struct disk *disk, xmlNode *node)
 {
@@ -112,6 +134,8 @@ read_disk(struct disk *disk, xmlNode *node)
     disk->source = xml_attribute(source, "file");
     if (!disk->source)
         disk->source = xml_attribute(source, "dev");
+    disk->name = read_disk_name(node, disk->source);
+    disk->is_volume = xml_attribute_is(node, "type", "volume");
     disk->format = xml_attribute(xml_child(node, "driver"), "type");
     disk->target = xml_attribute(target, "dev");
     if (!disk->target)
@@ -121,6 +145,28 @@ read_disk(struct disk *disk, xmlNode *node)
     if (disk->boot_order < 0)
         disk->boot_order = 0;
     disk->address = target_address(disk->bus, disk->target, xml_child(node, "address"));
+}
+
+static void
+mark_root_disk(struct domain *domain)
+{
+    struct disk *root = NULL;
+    long first = LONG_MAX;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        struct disk *disk = &domain->disks[i];
+        /* An order comes before none. */
+        const long order = disk->boot_order ? disk->boot_order : LONG_MAX;
+
+        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
+            continue;
+        if (root && order >= first)
+            continue;
+        root = disk;
+        first = order;
+    }
+    if (root)
+        root->is_root = true;
 }
 
 int
@@ -170,6 +216,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     domain->disks = xcalloc(count, sizeof(*domain->disks));
     xml_foreach(node, devices, "disk")
         read_disk(&domain->disks[domain->disk_count++], node);
+    mark_root_disk(domain);
     return 0;
 }
 
@@ -229,6 +276,7 @@ disk_clear(struct disk *disk)
 {
     free(disk->device);
     free(disk->source);
+    free(disk->name);
     free(disk->format);
     free(disk->target);
     free(disk->label);
@@ -281,7 +329,8 @@ disk_may_have_label(const struct disk *disk)
         return false;
     if (disk->source[0] != '/' || strlen(disk->source) >= PATH_MAX)
         return false;
-    return !disk->format || strcmp(disk->format, "raw") == 0;
+    return !disk->format || strcmp(disk->format, "raw") == 0 ||
+           strcmp(disk->format, "qcow2") == 0;
 }
 
 void

@@ -202,3 +202,47 @@ END
     run -0 grep -E 'sysinfo|smbios' <(lab_virsh dumpxml --inactive web1)
     [[ $output = "  <sysinfo type='smbios'/>"$'\n'"    <smbios mode='sysinfo'/>" ]]
 }
+
+# --- other tools' seeds -----------------------------------------------------------------------
+
+@test "another tool's seed in a storage pool is refused by its label, and replaced with its documents" {
+    local seed=$BATS_TEST_TMPDIR/seed
+
+    mkdir -p "$seed"
+    echo 'instance-id: i-1' >"$seed/meta-data"
+    printf '#!/bin/sh\ntrue\n' >"$seed/user-data"
+    xorrisofs -quiet -V cidata -J -r -o "$BATS_TEST_TMPDIR/seed.iso" "$seed"
+    lab_virsh pool-create-as images dir --target /var/lib/libvirt/images
+    lab_virsh vol-create-as images first.iso 1M --format raw
+    lab_virsh vol-upload first.iso "$BATS_TEST_TMPDIR/seed.iso" --pool images
+    lab_virsh vol-create-as images second.iso 1M --format raw
+
+    # A volume that is none is no obstacle.
+    metadata=$(request) devices=$(volume_xml second.iso) domain_define web1 $uuid
+    virt_seed wire web1
+    run -0 virt_seed check --no-schema web1
+    [[ $output != *disk-unseen* ]]
+
+    # One that libvirt does not find cannot be seen.
+    metadata=$(request) devices=$(volume_xml third.iso) domain_define web1 $uuid
+    virt_seed wire web1
+    run -0 virt_seed check --no-schema web1
+    [[ $output = *"cannot see whether disk 'sda' (third.iso) is a seed [disk-unseen]"* ]]
+
+    metadata=$(request) devices=$(volume_xml first.iso) domain_define web1 $uuid
+    run -1 virt_seed wire web1
+    [[ $output = *"disk 'sda' (first.iso) is another tool's seed: it has the label of a seed"* ]]
+    run -1 virt_seed check web1
+    [[ $output = *'[foreign-seed]'* ]]
+    devices=$(volume_xml first.iso) domain_define web1 $uuid
+    virt_seed wire --replace web1
+    run -0 virt_seed dump web1 user-data
+    [[ $output = *'#!/bin/sh'* ]]
+    run ! grep -F first.iso <(lab_virsh dumpxml --inactive web1)
+    lab_virsh pool-destroy images
+}
+
+volume_xml() {
+    echo "<disk type='volume' device='cdrom'><driver name='qemu' type='raw'/>
+        <source pool='images' volume='$1'/><target dev='sda' bus='sata'/><readonly/></disk>"
+}
