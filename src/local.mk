@@ -146,6 +146,7 @@ libseed_a_SOURCES = \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
 	%D%/seed/network.c \
+	%D%/seed/network-check.c \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/seed.c \

@@ -243,6 +243,7 @@ functional_tests = \
 	%D%/functional/passwords.bats \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
+	%D%/functional/network-documents.bats \
 	%D%/functional/remote.bats \
 	%D%/functional/reporter.bats \
 	%D%/functional/sandbox.bats \

@@ -35,6 +35,7 @@
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
+    X(NETWORK_RENDERER, "network-renderer")                                              \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \

@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "check/check.h"
+#include "domain/address.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -23,11 +25,175 @@ is_default(const struct check *check, const struct yaml_node *node)
     return strcmp(node->text, "default") == 0;
 }
 
+/* --- what only some of cloud-init's renderers take --------------------------------- */
+
+static bool
+lacks_interfaces(const struct check *check, const struct yaml_node *node)
+{
+    const struct yaml_node *list = yaml_get(node, "interfaces");
+
+    return !list || !list->items;
+}
+
+static bool
+lacks_id_or_link(const struct check *check, const struct yaml_node *node)
+{
+    return !yaml_get(node, "id") || !yaml_get(node, "link");
+}
+
+static bool
+lacks_match(const struct check *check, const struct yaml_node *node)
+{
+    return yaml_get(node, "set-name") && !yaml_get(node, "match");
+}
+
+static bool
+lacks_via(const struct check *check, const struct yaml_node *node)
+{
+    return yaml_get(node, "to") && !yaml_get(node, "via");
+}
+
+static bool
+lacks_gateway(const struct check *check, const struct yaml_node *node)
+{
+    return !yaml_get(node, "gateway");
+}
+
+static bool
+is_route_without_gateway(const struct check *check, const struct yaml_node *node)
+{
+    const struct yaml_node *type = yaml_get(node, "type");
+
+    return type && strcmp(type->text, "route") == 0 && !yaml_get(node, "gateway");
+}
+
+static bool
+is_mapping(const struct check *check, const struct yaml_node *node)
+{
+    return node->kind == YAML_MAPPING;
+}
+
+static bool
+is_no_list(const struct check *check, const struct yaml_node *node)
+{
+    return node->kind != YAML_SEQUENCE;
+}
+
+static bool
+is_no_mapping(const struct check *check, const struct yaml_node *node)
+{
+    return node->kind != YAML_MAPPING;
+}
+
+/* Return: the address with its prefix or netmask cut off, owned by the caller (free). */
+static char *
+host_part(const struct yaml_node *node)
+{
+    return xstrndup(node->text, strcspn(node->text, "/"));
+}
+
+static bool
+is_no_address(const struct check *check, const struct yaml_node *node)
+{
+    cleanup_free char *host = host_part(node);
+    struct address address;
+
+    return rule_text(check, node) && !address_parse(&address, host);
+}
+
+static bool
+lacks_prefix(const struct check *check, const struct yaml_node *node)
+{
+    struct address address;
+
+    return rule_text(check, node) && !is_no_address(check, node) &&
+           !address_parse_with_prefix(&address, node->text);
+}
+
+static bool
+lacks_name(const struct check *check, const struct yaml_node *node)
+{
+    static const char *const nameless[] = {"nameserver", "route"};
+    const struct yaml_node *type = yaml_get(node, "type");
+
+    for (size_t i = 0; type && i < ARRAY_SIZE(nameless); i++) {
+        if (strcmp(type->text, nameless[i]) == 0)
+            return false;
+    }
+    return type && !yaml_get(node, "name");
+}
+
+#define ADDRESS_HINT "write an address with its prefix: 192.0.2.10/24"
+#define RENDERER_HINT                                                                    \
+    "remove it, unless all guests with this document have the renderer that takes it"
+
 #define NIC_HINT "compare it with the <mac> of the domain's interfaces (virsh domiflist)"
 #define ROUTE_HINT "write 0.0.0.0/0, or ::/0 for IPv6: every version understands that"
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
 
 static const struct rule version_2[] = {
+    {{"tunnels", "vrfs", "dummy-devices", "virtual-ethernets", "modems", "nm-devices",
+      "openvswitch"},
+     rule_there,
+     WARNING_NETWORK_RENDERER,
+     "is only for guests with netplan: with every other renderer, cloud-init fails and "
+     "sets up no interface at all",
+     RENDERER_HINT},
+    {{"bridges.*", "bonds.*"},
+     lacks_interfaces,
+     WARNING_NETWORK_RENDERER,
+     "has no 'interfaces', which only guests with netplan accept: with every other "
+     "renderer, cloud-init fails and sets up no interface at all",
+     RENDERER_HINT},
+    {{"ethernets.*"},
+     lacks_match,
+     WARNING_NETWORK_RENDERER,
+     "has 'set-name' without 'match': netplan rejects the whole document",
+     "add match: {macaddress: 'MAC'}, or remove 'set-name'"},
+    {{"vlans.*"},
+     lacks_id_or_link,
+     WARNING_NETWORK_RENDERER,
+     "has no 'id' or no 'link': netplan rejects the whole document, and cloud-init fails "
+     "with sysconfig without 'id', with NetworkManager without 'link'",
+     "write both"},
+    {{"*.*.addresses"},
+     is_mapping,
+     WARNING_NETWORK_RENDERER,
+     "is not a list: netplan rejects the whole document",
+     "write addresses: [192.0.2.10/24]"},
+    {{"*.*.nameservers.addresses", "*.*.nameservers.search"},
+     is_no_list,
+     WARNING_NETWORK_RENDERER,
+     "is not a list: netplan rejects the whole document",
+     "put it in brackets"},
+    {{"*.*.addresses.*"},
+     is_mapping,
+     WARNING_NETWORK_RENDERER,
+     "has options, which only netplan knows: with every other renderer, cloud-init from "
+     "22.4 on fails and sets up no interface at all",
+     ADDRESS_HINT},
+    {{"*.*.addresses.*"},
+     is_no_address,
+     WARNING_NETWORK_RENDERER,
+     "is not an address: netplan rejects the whole document, and cloud-init from 22.4 on "
+     "fails with every other renderer",
+     ADDRESS_HINT},
+    {{"*.*.addresses.*"},
+     lacks_prefix,
+     WARNING_NETWORK_RENDERER,
+     "has no valid prefix length: netplan rejects the whole document",
+     ADDRESS_HINT},
+    {{"*.*.nameservers"},
+     is_no_mapping,
+     WARNING_NETWORK_RENDERER,
+     "is not a mapping: netplan rejects the whole document, and cloud-init from 22.4 on "
+     "fails with every other renderer",
+     "write nameservers: {addresses: [ADDRESS]}"},
+    {{"*.*.routes.*"},
+     lacks_via,
+     WARNING_NETWORK_RENDERER,
+     "has no 'via': with eni and sysconfig, cloud-init fails; netplan needs 'scope: link'",
+     "add 'via', the address of the gateway"},
     {{"version", "*.*.mtu", "*.*.id", "*.*.routes.*.metric", "*.*.routes.*.mtu"},
      RULE_NUMBER},
     {{"*.*.match.macaddress", "*.*.macaddress", "*.*.set-name",
@@ -43,7 +209,7 @@ static const struct rule version_2[] = {
     {{"*.*.routes.*.to"},
      is_default,
      WARNING_DEFAULT_ROUTE,
-     "is 'default', which cloud-init before 25.3 does not accept",
+     "is 'default', which cloud-init 22.2 to 25.2 only accepts with netplan",
      ROUTE_HINT},
     {{"*.*.gateway4", "*.*.gateway6"},
      rule_there,
@@ -56,6 +222,21 @@ static const struct rule version_2[] = {
 static const struct rule version_1[] = {
     {{"version", "config.*.mtu"}, RULE_NUMBER},
     {{"config.*.name", "config.*.mac_address"}, RULE_TEXT},
+    {{"config.*"},
+     lacks_name,
+     WARNING_NETWORK_RENDERER,
+     "has no 'name', and cloud-init ignores it",
+     "write the name that the interface gets: name: eth0"},
+    {{"config.*"},
+     is_route_without_gateway,
+     WARNING_NETWORK_RENDERER,
+     "is a route without 'gateway': with eni, cloud-init fails",
+     "add it"},
+    {{"config.*.subnets.*.address"},
+     is_no_address,
+     WARNING_NETWORK_RENDERER,
+     "is not an address: cloud-init from 22.4 on fails with every renderer",
+     ADDRESS_HINT},
     {.paths = {NULL}},
 };
 
@@ -69,6 +250,107 @@ static const struct rule version_1_physical[] = {
     {.paths = {NULL}},
 };
 
+static const struct rule network_data[] = {
+    {{"networks.*.routes.*"},
+     lacks_gateway,
+     WARNING_NETWORK_RENDERER,
+     "has no 'gateway': with eni and sysconfig, cloud-init fails",
+     "add it"},
+    {{"networks.*.ip_address"},
+     is_no_address,
+     WARNING_NETWORK_RENDERER,
+     "is not an address: cloud-init from 22.4 on fails with every renderer",
+     "write an address, such as 192.0.2.10"},
+    {.paths = {NULL}},
+};
+
+/* Return: whether a section of version 2 defines the device. */
+static bool
+is_device(const struct yaml_node *root, const struct yaml_node *name)
+{
+    for (const struct yaml_item *section = root->items; section;
+         section = section->next) {
+        if (yaml_get(section->value, name->text))
+            return true;
+    }
+    return false;
+}
+
+static void
+check_member(const struct check *check, const struct part *part,
+             const struct yaml_node *root, const struct yaml_node *name)
+{
+    cleanup_free char *description = NULL;
+
+    if (!name || name->kind != YAML_SCALAR || is_device(root, name))
+        return;
+    description = part_describe(part);
+    check_warn(check, WARNING_NETWORK_RENDERER, part->line,
+               "define it, for example below 'ethernets' as {}",
+               "%s: line %d: names a device that the document does not define: netplan "
+               "rejects the whole document, and cloud-init may fail with others",
+               description, name->line);
+}
+
+/* What bonds, bridges and VLANs are above. */
+static void
+check_members(const struct check *check, const struct part *part,
+              const struct yaml_node *root)
+{
+    static const char *const sections[] = {"bonds", "bridges", "vlans"};
+    size_t count = 0;
+
+    /* It defines more than devices. */
+    if (yaml_get(root, "openvswitch"))
+        return;
+    for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+        const struct yaml_node *section = yaml_get(root, sections[i]);
+
+        for (const struct yaml_item *item = section ? section->items : NULL; item;
+             item = item->next) {
+            const struct yaml_node *list = yaml_get(item->value, "interfaces");
+
+            if (count++ >= LIMIT_NICS)
+                return;
+            check_member(check, part, root, yaml_get(item->value, "link"));
+            for (const struct yaml_item *name = list ? list->items : NULL;
+                 name && count < LIMIT_NICS; name = name->next, count++)
+                check_member(check, part, root, name->value);
+        }
+    }
+}
+
+/* The name servers of version 1 may be for one interface. */
+static void
+check_nameservers(const struct check *check, const struct part *part,
+                  const struct yaml_node *list)
+{
+    cleanup_free char *description = part_describe(part);
+    size_t count = 0;
+
+    for (const struct yaml_item *item = list->items; item; item = item->next) {
+        const struct yaml_node *name = yaml_get(item->value, "interface");
+        const struct yaml_node *type = yaml_get(item->value, "type");
+        bool found = false;
+
+        if (!name || !type || strcmp(type->text, "nameserver") != 0)
+            continue;
+        if (count++ >= LIMIT_NICS)
+            return;
+        for (const struct yaml_item *nic = list->items; nic && !found; nic = nic->next) {
+            const struct yaml_node *other = yaml_get(nic->value, "name");
+
+            found = other && strcmp(other->text, name->text) == 0;
+        }
+        if (!found)
+            check_warn(check, WARNING_NETWORK_RENDERER, part->line,
+                       "write the 'name' of another item, or remove 'interface'",
+                       "%s: line %d: name servers for an interface that is not in the "
+                       "document: cloud-init from 22.4 on fails with every renderer",
+                       description, name->line);
+    }
+}
+
 static void
 check_part_network(const struct check *check, const struct part *part,
                    const struct yaml_node *root)
@@ -81,12 +363,14 @@ check_part_network(const struct check *check, const struct part *part,
     version = yaml_get(root, "version");
     if (!version || strcmp(version->text, "1") != 0) {
         rules_apply(check, part, root, version_2);
+        check_members(check, part, root);
         return;
     }
     rules_apply(check, part, root, version_1);
     list = yaml_get(root, "config");
     if (!list || list->kind != YAML_SEQUENCE)
         return;
+    check_nameservers(check, part, list);
     /* For other types (bonds, bridges) the guest assigns the MAC itself. */
     for (const struct yaml_item *item = list->items; item; item = item->next) {
         const struct yaml_node *type = yaml_get(item->value, "type");
@@ -125,11 +409,12 @@ check_network(const struct check *check)
     const struct request *request = check->request;
     const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_yaml struct yaml yaml = {0};
-    const struct yaml_node *root =
-        part && !request->datasource->has_network_data ? rules_read(&yaml, part) : NULL;
+    const struct yaml_node *root = part ? rules_read(&yaml, part) : NULL;
 
     check_gateways(check);
-    if (root)
+    if (root && request->datasource->has_network_data)
+        rules_apply(check, part, root, network_data);
+    else if (root)
         check_part_network(check, part, root);
 }
 

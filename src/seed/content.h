@@ -12,6 +12,7 @@
 #include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/network.h"
+#include "seed/yaml.h"
 
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
@@ -69,6 +70,19 @@ bool user_data_mentions_mime(const char *data, size_t size);
  * `config: disabled`.
  */
 int network_config_check(const char *data, size_t size, struct failure **failure);
+
+/* Checks the mapping with the version, without its wrapping: an error is what every renderer
+ * of every cloud-init fails at. */
+int network_check_structure(const struct yaml_node *root, bool is_version_1,
+                            struct failure **failure);
+
+/*
+ * Removes the wrapping `network:` if it is the only key, since cloud-init before 22.2 does
+ * not know it in version 2, and writes the MACs by which nics are found in lower case,
+ * since cloud-init compares them so. The rest, comments too, stays as it is, except in
+ * a flow mapping ("{network: …}"), which becomes JSON. What is not YAML is left alone.
+ */
+void network_config_normalize(struct buffer *data);
 
 /*
  * Checks ConfigDrive's network_data.json: it must be strict JSON with its lists, with at

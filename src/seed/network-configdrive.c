@@ -331,6 +331,34 @@ check_link(const json_t *links, const json_t *link, size_t index,
                        index, problem);
 }
 
+/* Only what all of cloud-init's renderers fail at. */
+static int
+check_static(const json_t *network, size_t index, struct failure **failure)
+{
+    const char *type = json_string_value(json_object_get(network, "type"));
+    const char *text = json_string_value(json_object_get(network, "ip_address"));
+    const json_t *routes = json_object_get(network, "routes");
+    size_t i;
+    json_t *route;
+
+    if (strcmp(type, "ipv4") != 0 && strcmp(type, "ipv6") != 0)
+        return 0;
+    if (!text)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "networks[%zu] has no text 'ip_address'\n"
+                           "write an address, or \"type\": \"ipv4_dhcp\"",
+                           index);
+    json_array_foreach((json_t *)routes, i, route)
+    {
+        if (!json_is_string(json_object_get(route, "network")))
+            return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                               "networks[%zu].routes[%zu] has no text 'network'\n"
+                               "each route has 'network', 'netmask' and 'gateway'",
+                               index, i);
+    }
+    return 0;
+}
+
 int
 network_data_check(const char *data, size_t size, const struct domain *domain,
                    struct failure **failure)
@@ -371,6 +399,8 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
                                "networks[%zu] has a link that is not the id of any link\n"
                                "write the 'id' of one of the links",
                                index);
+        if (check_static(network, index, failure) < 0)
+            return -1;
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ network_config_check(const char *data, size_t size, struct failure **failure)
                            "begin with 'version: 2'");
     if (version->type == YAML_INTEGER &&
         (strcmp(version->text, "1") == 0 || strcmp(version->text, "2") == 0))
-        return 0;
+        return network_check_structure(root, *version->text == '1', failure);
     if (version->type == YAML_TEXT)
         return failure_set(failure, FAILURE_NETWORK_CONFIG,
                            "has a version that is text, and cloud-init expects a number\n"
@@ -42,6 +43,144 @@ network_config_check(const char *data, size_t size, struct failure **failure)
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
                        "has a version that is neither 1 nor 2\n"
                        "write 'version: 2', without quotes");
+}
+
+/* Return: whether both documents are YAML with the same values, the first one's below
+ * 'network'. */
+static bool
+is_unwrapped(const struct buffer *wrapped, const struct buffer *data)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_failure struct failure *ignored_too = NULL;
+    cleanup_json json_t *before =
+        yaml_load(wrapped->data, wrapped->size, YAML_ONE_MAPPING, &ignored);
+    cleanup_json json_t *after =
+        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored_too);
+    const json_t *inner = json_object_get(before, "network");
+
+    return inner && after && json_equal((json_t *)inner, after);
+}
+
+/* Writes spaces over the key 'network' at the beginning of a line, which leaves a mapping
+ * that is indented, comments and all. If that is not the same, such as of
+ * "{network: …}", writes JSON. */
+static void
+unwrap(struct buffer *data)
+{
+    static const char *const keys[] = {"network:", "\"network\":", "'network':"};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_buffer struct buffer copy = {0};
+    cleanup_json json_t *json = NULL;
+    json_t *inner;
+
+    buffer_append(&copy, data->data, data->size);
+    for (size_t start = 0; start < data->size; start++) {
+        if (start > 0 && data->data[start - 1] != '\n')
+            continue;
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+            const size_t length = strlen(keys[i]);
+
+            if (data->size - start < length ||
+                memcmp(&data->data[start], keys[i], length) != 0)
+                continue;
+            memset(&copy.data[start], ' ', length);
+            if (is_unwrapped(data, &copy)) {
+                buffer_clear(data);
+                *data = steal_buffer(&copy);
+            }
+            start = data->size;
+            break;
+        }
+    }
+    json = yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
+    inner = json_object_get(json, "network");
+    if (!inner)
+        return;
+    buffer_clear(data);
+    json_append(data, inner);
+}
+
+/* Where in the text the last MAC was. */
+struct cursor {
+    struct buffer *data;
+    size_t at;
+    int line;
+};
+
+static void
+find_line(struct cursor *cursor, int line)
+{
+    struct buffer *data = cursor->data;
+
+    /* What an alias stands for comes earlier; there are few of them. */
+    if (line < cursor->line)
+        *cursor = (struct cursor){.data = data, .line = 1};
+    for (; cursor->line < line && cursor->at < data->size; cursor->line++) {
+        char *end = memchr(&data->data[cursor->at], '\n', data->size - cursor->at);
+
+        cursor->at = end ? (size_t)(end - data->data) + 1 : data->size;
+    }
+}
+
+/* Writes the MAC in lower case, where it is in the text. Return: false if it is not there as
+ * it is read, such as with an escape. */
+static bool
+lower_mac(struct cursor *cursor, const struct yaml_node *mac)
+{
+    struct buffer *data = cursor->data;
+    size_t left;
+    char *found;
+    const char *end;
+
+    if (!mac || mac->length != strlen("00:00:00:00:00:00") ||
+        strspn(mac->text, "0123456789abcdefABCDEF:") != mac->length)
+        return true;
+    find_line(cursor, mac->line);
+    left = data->size - cursor->at;
+    end = left > 0 ? memchr(&data->data[cursor->at], '\n', left) : NULL;
+    if (end)
+        left = (size_t)(end - &data->data[cursor->at]);
+    found =
+        left > 0 ? memmem(&data->data[cursor->at], left, mac->text, mac->length) : NULL;
+    if (!found)
+        return false;
+    for (size_t i = 0; i < mac->length; i++)
+        found[i] = (char)tolower((unsigned char)found[i]);
+    cursor->at = (size_t)(found - data->data) + mac->length;
+    return true;
+}
+
+/* The keys lead to each MAC of the collection's members; the first may be NULL. */
+static void
+lower_macs(struct buffer *data, const struct yaml_node *nics, const char *above,
+           const char *key)
+{
+    struct cursor cursor = {.data = data, .line = 1};
+
+    for (const struct yaml_item *nic = nics ? nics->items : NULL; nic; nic = nic->next) {
+        const struct yaml_node *node = above ? yaml_get(nic->value, above) : nic->value;
+
+        if (!lower_mac(&cursor, yaml_get(node, key)))
+            return;
+    }
+}
+
+void
+network_config_normalize(struct buffer *data)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root, *wrapped;
+
+    if (yaml_read(&yaml, data->data, data->size, YAML_ONE_MAPPING, &ignored) < 0 ||
+        !yaml.root)
+        return;
+    wrapped = yaml_get(yaml.root, "network");
+    root = wrapped ? wrapped : yaml.root;
+    lower_macs(data, yaml_get(root, "ethernets"), "match", "macaddress");
+    lower_macs(data, yaml_get(root, "config"), NULL, "mac_address");
+    if (wrapped && wrapped->kind == YAML_MAPPING && !yaml.root->items->next)
+        unwrap(data);
 }
 
 static void

@@ -31,6 +31,8 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         assert(layout);
         if (network && yaml_is_empty(network->data.data, network->data.size))
             network->data.size = 0;
+        else if (network && !request->datasource->has_network_data)
+            network_config_normalize(&network->data);
         *seed = (struct seed){.label = xstrdup(request->datasource->label),
                               .over_http = request->datasource->over_http};
         if (layout->make(seed, request, failure) < 0)

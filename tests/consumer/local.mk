@@ -24,6 +24,7 @@ EXTRA_DIST += $(consumer_tests) \
 	%D%/known-differences \
 	%D%/machine.py \
 	%D%/read-seed.py \
+	%D%/render-networks.py \
 	%D%/scalars.yaml \
 	$(NULL)
 MOSTLYCLEANFILES += check-consumer.log $(consumer_tests:.bats=.log) $(consumer_tests:.bats=.trs)

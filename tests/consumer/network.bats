@@ -76,3 +76,27 @@ config:
     netplan_has '{"version": 2, "ethernets": {"eth0": {"dhcp6": true}}}'
     no_complaint
 }
+
+# Without netplan's own "generate", in VIRT_SEED_NETPLAN, nobody judges what cloud-init gives to netplan.
+@test "the renderers of every cloud-init do with documents what the table says" {
+    local name outcomes=$BATS_TEST_TMPDIR/outcomes table=$top_srcdir/tests/network-documents
+
+    for name in bullseye bookworm trixie sid; do
+        [[ -e $consumer/$name/manifest ]] || continue
+        "$consumer/$name/python3" -B "$BATS_TEST_DIRNAME/render-networks.py" "$table" \
+            ${VIRT_SEED_NETPLAN:+"$VIRT_SEED_NETPLAN"} | sed "s/^/$name /" >>"$outcomes"
+    done
+    awk -v netplan="${VIRT_SEED_NETPLAN-}" '
+        NR == FNR { if (/^--- /) { verdict[$2] = $3; but[$2] = $4 } next }
+        { seen[$2]++ }
+        $4 != "address" { failed[$2]++ }
+        verdict[$2] == "error" && $4 == "address" && but[$2] != "but-" $1 { print; wrong = 1 }
+        verdict[$2] !~ /^(error|network-renderer)$/ && $4 != "address" { print; wrong = 1 }
+        END {
+            for (name in verdict)
+                if (!seen[name] || (netplan && verdict[name] == "network-renderer" && !failed[name])) {
+                    print name, "is not judged, or never fails"; wrong = 1
+                }
+            exit wrong
+        }' "$table" "$outcomes"
+}
