@@ -54,6 +54,14 @@ lacks_via(const struct check *check, const struct yaml_node *node)
 }
 
 static bool
+lacks_servers(const struct check *check, const struct yaml_node *node)
+{
+    const struct yaml_node *addresses = yaml_get(node, "addresses");
+
+    return yaml_get(node, "search") && (!addresses || !addresses->items);
+}
+
+static bool
 lacks_gateway(const struct check *check, const struct yaml_node *node)
 {
     return !yaml_get(node, "gateway");
@@ -189,6 +197,11 @@ static const struct rule version_2[] = {
      "is not a mapping: netplan rejects the whole document, and cloud-init from 22.4 on "
      "fails with every other renderer",
      "write nameservers: {addresses: [ADDRESS]}"},
+    {{"*.*.nameservers"},
+     lacks_servers,
+     WARNING_NETWORK_RENDERER,
+     "has 'search' without 'addresses', which only guests with netplan use",
+     "add the addresses of name servers"},
     {{"*.*.routes.*"},
      lacks_via,
      WARNING_NETWORK_RENDERER,
@@ -403,6 +416,39 @@ check_gateways(const struct check *check)
     }
 }
 
+/* Return: whether the guest may be one with a cloud-init before 22.4 and without netplan. */
+static bool
+may_be_old(const struct domain *domain)
+{
+    static const char *const systems[] = {"/debian/9",  "/debian/10", "/debian/11",
+                                          "/rhel/7.",   "/rhel/8",    "/centos/7.",
+                                          "/centos/8.", "/rocky/8",   "/almalinux/8"};
+
+    if (!domain_is_os(domain, ""))
+        return true;
+    for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
+        if (domain_is_os(domain, systems[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The generated version 2 finds nics by their MACs (seed/network.c). */
+static void
+check_match(const struct check *check)
+{
+    const struct request *request = check->request;
+    const struct network *network = request->network;
+
+    if (!network || !network->of_interfaces || network->nic_count == 0 ||
+        request->datasource->has_network_data || !may_be_old(check->domain))
+        return;
+    check_warn(check, WARNING_NETWORK_RENDERER, request->line,
+               "if the guest is one of these, use datasource=\"configdrive\"",
+               "guests with cloud-init before 22.4 and without netplan, such as Debian 11 "
+               "and RHEL 8, get no network from this: they do not find nics by their MAC");
+}
+
 void
 check_network(const struct check *check)
 {
@@ -412,6 +458,7 @@ check_network(const struct check *check)
     const struct yaml_node *root = part ? rules_read(&yaml, part) : NULL;
 
     check_gateways(check);
+    check_match(check);
     if (root && request->datasource->has_network_data)
         rules_apply(check, part, root, network_data);
     else if (root)
