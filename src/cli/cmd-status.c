@@ -370,9 +370,7 @@ print_table(const struct rows *rows)
         bool is_silent =
             row->consumption == CONSUMPTION_UNKNOWN &&
             (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
-        const char *word = is_silent ? "nothing" : consumption_word(row->consumption);
-        cleanup_free char *says =
-            row->reason ? xasprintf("%s: %s", word, row->reason) : NULL;
+        cleanup_free char *says = consumption_describe(row->consumption, row->reason);
         cleanup_free char *running = NULL;
 
         if (row->result == GUEST_STATE_UNKNOWN)
@@ -382,7 +380,7 @@ print_table(const struct rows *rows)
         columns_add(table, (const char *const[]){
                                row->name, row->state, word_of(row, row->wired),
                                word_of(row, row->seed), row->datasource, row->instance_id,
-                               result, row->since, says ? says : word});
+                               result, row->since, is_silent ? "nothing" : says});
     }
     columns_print(table);
 }

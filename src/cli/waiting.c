@@ -80,7 +80,11 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
     size_t errors = report->errors.count + report->errors.left_out;
     cleanup_failure struct failure *failure = NULL;
 
-    if (report->state != GUEST_STATE_DONE) {
+    if (claim->dropped_count > 0) {
+        failure_set(&failure, FAILURE_DOMAIN,
+                    "domain '%s': cloud-init has not applied the seed as a whole: %s\n%s",
+                    name_of(guest), claim->dropped[0], logs_of(guest));
+    } else if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
                     "domain '%s': cloud-init has finished with %zu %s%s%s%s%s\n%s",
                     name_of(guest), errors, errors == 1 ? "error" : "errors",

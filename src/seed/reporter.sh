@@ -92,6 +92,8 @@ find_dropped() {
             # Without content there is nothing to use.
             /loaded blob returned None/ { n; /Failed at merging/ d; }
             /: empty cloud config$/ d
+            # The same again, with a traceback.
+            /\[DEBUG\]: (Failed|Boothooks)/ d
             / start: .*consume-(user|vendor)-data/ { s/.*consume-([a-z]+-data).*/\1/; h; d; }
             / finish: .*consume-/ { s/.*//; h; d; }
             /Applying network configuration from / { s/.* from ds .*/network-config/; s/.* from .*//; h; d; }
@@ -111,7 +113,7 @@ find_dropped() {
 
 # As members of a list in JSON.
 describe_dropped() {
-    find_dropped | uniq | head -n 50 | LC_ALL=C tr -cd '\n !#-[]-~' |
+    find_dropped | head -n 50 | LC_ALL=C tr -cd '\n !#-[]-~' |
         LC_ALL=C sed -e 's/^\(.\{300\}\).*/\1/' -e 's/.*/"&"/' -e '$!s/$/,/' | tr -d '\n'
 }
 
