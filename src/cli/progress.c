@@ -190,9 +190,8 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
                                outcome, "exit-status", status, "then",
                                guest_end_word(then), "stage", guest_stage_name(stage),
                                "datasource", report ? report->datasource : NULL, "errors",
-                               errors,
-                               "message", failure ? failure->message : NULL, "hint",
-                               failure ? failure->hint : NULL));
+                               errors, "message", failure ? failure->message : NULL,
+                               "hint", failure ? failure->hint : NULL));
     } else if (failure) {
         print_failure(failure);
     } else {

@@ -59,8 +59,8 @@ consumption_pack(enum consumption consumption, const char *reason,
     return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:o}", "seed",
                      consumption_word(consumption), "reason", reason, "cloud-init",
                      claim->version, "instance-id", claim->instance_id, "failed-module",
-                     claim->failed_module, "log", claim->failed_log,
-                     "dropped", guest_claim_pack_dropped(claim));
+                     claim->failed_module, "log", claim->failed_log, "dropped",
+                     guest_claim_pack_dropped(claim));
 }
 
 /* Return: the digest of what cloud-init keeps of a document that it got, or NULL if that is
