@@ -195,7 +195,7 @@ def keep_log(machine):
         "Failed at merging in cloud config part from part-before",
         f"Cloud-init v. {version.version_string()} running 'init-local' at today",
     ):
-        logging.warning(message)
+        logging.info(message)
 
 
 def ask_reporter(machine, call):

@@ -114,20 +114,23 @@ what_was_dropped_is_not_applied(void **state)
 {
     cleanup_record struct record record = {0};
     struct guest_claim claim = {.instance_id = xstrdup("one"), .is_new = true};
-    const char *reason;
     cleanup_free char *says = NULL;
+    enum consumption consumption;
+    const char *reason;
 
     (void)state;
     deliver(&record.boot, a);
     claim_documents(claim.documents, a);
     claim_documents(claim.first, a);
     texts_add(&claim.dropped, &claim.dropped_count, xstrdup("user-data: gone"));
-    says = consumption_describe(consumption_find(&record, &claim, NULL, &reason), reason);
+    consumption = consumption_find(&record, &claim, NULL, &reason);
+    says = consumption_describe(consumption, reason);
     assert_string_equal(says, "not applied (user-data: gone)");
     free(says);
     /* What it needs to apply the last seed is said first. */
     deliver(&record.update, b);
-    says = consumption_describe(consumption_find(&record, &claim, NULL, &reason), reason);
+    consumption = consumption_find(&record, &claim, NULL, &reason);
+    says = consumption_describe(consumption, reason);
     assert_string_equal(says, "older seed applied: needs a reboot, and a new instance");
     guest_claim_clear(&claim);
 }
