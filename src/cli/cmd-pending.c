@@ -190,6 +190,9 @@ print_boot(const struct comparison *comparison)
 static void
 print_circumstances(const struct comparison *comparison)
 {
+    cleanup_free char *says =
+        consumption_describe(comparison->consumption, comparison->reason);
+
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
         print_outside_line(stdout, "wiring: %s", comparison->wiring.changes[i]);
     if (comparison->wiring.needed)
@@ -198,8 +201,7 @@ print_circumstances(const struct comparison *comparison)
         puts("it is recorded as done: the guest only gets its identity ('virt-seed done "
              "--undo' reverts that)");
     if (comparison->reason)
-        printf("the guest says: %s: %s\n", consumption_word(comparison->consumption),
-               comparison->reason);
+        printf("the guest says: %s\n", says);
     if (comparison->is_saved)
         puts("it was saved: its next start resumes the guest, which then reads no seed");
     if (comparison->is_replaced) {

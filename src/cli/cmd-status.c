@@ -55,7 +55,7 @@ struct domain_status {
     const char *reason;           /* for that, or NULL */
     struct guest_claim claim;
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
-    bool is_unreadable;     /* its XML, for a reason that is its own */
+    bool is_unreadable;     /* for a reason that is its own */
 };
 
 /* Keeps the reason why the status is incomplete; the first one is enough. */
@@ -141,14 +141,17 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
 
 /* --- cloud-init ------------------------------------------------------------------- */
 
-/* The record has the report of a guest that was saved. */
+/* The record has the report of a guest that was saved, or is in a snapshot; `taken` is that
+ * of libvirt_snapshot_time(). */
 static void
-describe_result(struct domain_status *status, int root, bool active,
+describe_result(struct domain_status *status, int root, bool active, time_t taken,
                 struct record *record, struct failure **unreadable)
 {
-    struct record_result *result = &record->result;
+    struct record_result *earlier = taken ? record_result_at(record, taken) : NULL;
+    struct record_result *result = earlier ? earlier : &record->result;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *failure = NULL;
+    cleanup_failure struct failure *unknown = NULL;
     time_t written = 0;
     bool unread =
         active && report_read(root, status->uuid, &report, &written, &failure) < 0;
@@ -174,6 +177,17 @@ describe_result(struct domain_status *status, int root, bool active,
         result->claim = (struct guest_claim){0};
     } else if (written != 0) {
         status->result = GUEST_STATE_NOTHING;
+    }
+    if (taken != 0 && status->result != GUEST_STATE_UNKNOWN &&
+        !guest_state_is_end(status->result)) {
+        failure_set(
+            &unknown, FAILURE_DOMAIN,
+            "domain '%s' was reverted to a snapshot, and no result is recorded of "
+            "the boot that this was taken of\n"
+            "a guest that was done then does not report again before its next boot",
+            status->name);
+        take_unread(status, &unknown);
+        status->is_unreadable = true;
     }
     status->consumption =
         consumption_find(record, &status->claim, status->since, &status->reason);
@@ -226,7 +240,9 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     status->errors = json_array();
     record_read(root, status->uuid, &record, &unreadable);
     describe_seed(status, &view, &record);
-    describe_result(status, root, view.active, &record, &unreadable);
+    describe_result(status, root, view.active,
+                    view.active ? libvirt_snapshot_time(domain) : 0, &record,
+                    &unreadable);
     return 0;
 }
 
@@ -370,9 +386,7 @@ print_table(const struct rows *rows)
         bool is_silent =
             row->consumption == CONSUMPTION_UNKNOWN &&
             (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
-        const char *word = is_silent ? "nothing" : consumption_word(row->consumption);
-        cleanup_free char *says =
-            row->reason ? xasprintf("%s: %s", word, row->reason) : NULL;
+        cleanup_free char *says = consumption_describe(row->consumption, row->reason);
         cleanup_free char *running = NULL;
 
         if (row->result == GUEST_STATE_UNKNOWN)
@@ -382,7 +396,7 @@ print_table(const struct rows *rows)
         columns_add(table, (const char *const[]){
                                row->name, row->state, word_of(row, row->wired),
                                word_of(row, row->seed), row->datasource, row->instance_id,
-                               result, row->since, says ? says : word});
+                               result, row->since, is_silent ? "nothing" : says});
     }
     columns_print(table);
 }

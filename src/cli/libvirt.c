@@ -17,6 +17,35 @@
 #include "host/libvirt-host.h"
 #include "store/libvirt-daemon.h"
 
+time_t
+libvirt_snapshot_time(virDomainPtr domain)
+{
+    static const char element[] = "<creationTime>";
+    virDomainSnapshotPtr snapshot;
+    cleanup_free char *xml = NULL;
+    const char *found = NULL;
+    int state, reason;
+    long long taken = -1;
+
+    if (virDomainGetState(domain, &state, &reason, 0) < 0)
+        return 0;
+    if (!(state == VIR_DOMAIN_RUNNING && reason == VIR_DOMAIN_RUNNING_FROM_SNAPSHOT) &&
+        !(state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_FROM_SNAPSHOT))
+        return 0;
+    /* The one that it was last reverted to, unless another was taken since. */
+    snapshot = virDomainSnapshotCurrent(domain, 0);
+    if (snapshot) {
+        xml = virDomainSnapshotGetXMLDesc(snapshot, 0);
+        virDomainSnapshotFree(snapshot);
+    }
+    /* What others wrote is escaped before it, and in <domain> after it. */
+    if (xml)
+        found = strstr(xml, element);
+    if (found)
+        taken = strtoll(found + strlen(element), NULL, 10);
+    return taken > 0 ? (time_t)taken : -1;
+}
+
 int
 libvirt_fail(struct failure **failure, const char *format, ...)
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <time.h>
 
 #include <libvirt/libvirt.h>
 
@@ -56,6 +57,13 @@ int libvirt_require_system(virConnectPtr connection, struct failure **failure);
  * NULL. */
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
+
+/*
+ * Return: when the snapshot was taken from which the domain's guest continues, -1 if that
+ * is not known; 0 if it is not from a snapshot, as far as libvirt knows: it forgets that
+ * when the domain is suspended.
+ */
+time_t libvirt_snapshot_time(virDomainPtr domain);
 
 /* Sets a failure with libvirt's last error after the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)

@@ -171,6 +171,13 @@ void
 progress_finish(struct progress_row *row, const char *outcome, int status,
                 const struct guest_report *report, const struct failure *failure)
 {
+    static const char *const phrases[] = {
+        [GUEST_END_NONE] = "",
+        [GUEST_END_REBOOT] = ", the guest reboots",
+        [GUEST_END_POWEROFF] = ", the guest shuts down",
+    };
+    const enum guest_end then = report ? report->then : GUEST_END_NONE;
+
     if (row->progress->style == PROGRESS_JSON) {
         enum guest_stage stage =
             report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
@@ -179,16 +186,16 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
         for (size_t i = 0; report && i < report->errors.count; i++)
             json_add(errors, json_string(report->errors.list[i].text));
         print_object(row, "end",
-                     json_pack("{s:s, s:i, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
-                               outcome, "exit-status", status, "stage",
-                               guest_stage_name(stage), "datasource",
-                               report ? report->datasource : NULL, "errors", errors,
-                               "message", failure ? failure->message : NULL, "hint",
-                               failure ? failure->hint : NULL));
+                     json_pack("{s:s, s:i, s:s?, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
+                               outcome, "exit-status", status, "then",
+                               guest_end_word(then), "stage", guest_stage_name(stage),
+                               "datasource", report ? report->datasource : NULL, "errors",
+                               errors, "message", failure ? failure->message : NULL,
+                               "hint", failure ? failure->hint : NULL));
     } else if (failure) {
         print_failure(failure);
     } else {
-        print_event(row, xstrdup(outcome));
+        print_event(row, xasprintf("%s%s", outcome, phrases[then]));
     }
 }
 

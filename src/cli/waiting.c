@@ -80,7 +80,11 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
     size_t errors = report->errors.count + report->errors.left_out;
     cleanup_failure struct failure *failure = NULL;
 
-    if (report->state != GUEST_STATE_DONE) {
+    if (claim->dropped_count > 0) {
+        failure_set(&failure, FAILURE_DOMAIN,
+                    "domain '%s': cloud-init has not applied the seed as a whole: %s\n%s",
+                    name_of(guest), claim->dropped[0], logs_of(guest));
+    } else if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
                     "domain '%s': cloud-init has finished with %zu %s%s%s%s%s\n%s",
                     name_of(guest), errors, errors == 1 ? "error" : "errors",
@@ -129,6 +133,21 @@ finish_unbegun(struct guest *guest)
     else
         failure_hint(&failure, "--next ignores the last boot and waits for a new one");
     finish(guest, "timeout", STATUS_TIMEOUT, NULL, failure);
+}
+
+/* What the guest was in the snapshot is not known, and no report may ever come. */
+static void
+finish_reverted(struct guest *guest)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN,
+                "domain '%s': not done after %s s; it was reverted to a snapshot, and no "
+                "result is recorded of the boot that this was taken of\n"
+                "a guest that was done then does not report again before its next boot: "
+                "see its console, or reboot it",
+                name_of(guest), guest->waiting->options->timeout);
+    finish(guest, "timeout", STATUS_TIMEOUT, &guest->report, failure);
 }
 
 static void
@@ -220,25 +239,29 @@ may_be_resumed(virDomainPtr domain)
     return state != VIR_DOMAIN_PAUSED || reason != VIR_DOMAIN_PAUSED_STARTING_UP;
 }
 
-/* For a guest that was saved, only the record has its report. */
+/* For a guest that was saved, or is in a snapshot, only the record has its report. `taken`
+ * is that of libvirt_snapshot_time(). */
 static void
-finish_by_record(struct guest *guest)
+finish_by_record(struct guest *guest, time_t taken)
 {
     const int root = guest->waiting->context->root;
     cleanup_record struct record record = {0};
-    const struct record_result *result = &record.result;
+    struct record_result *result = &record.result;
     cleanup_failure struct failure *unreadable = NULL;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
 
     if (!may_be_resumed(guest->domain))
         return;
-    if (record_read(root, guest->uuid, &record, &unreadable) < 0 ||
-        !guest_state_is_end(result->state))
+    if (record_read(root, guest->uuid, &record, &unreadable) < 0)
+        return;
+    if (taken != 0 && !guest_state_is_end(result->state))
+        result = record_result_at(&record, taken);
+    if (!result || !guest_state_is_end(result->state))
         return;
     report.state = result->state;
-    report.datasource = steal(record.result.datasource);
-    report.claim = record.result.claim;
-    record.result.claim = (struct guest_claim){0};
+    report.datasource = steal(result->datasource);
+    report.claim = result->claim;
+    result->claim = (struct guest_claim){0};
     report.errors.list = xcalloc(result->error_count, sizeof(report.errors.list[0]));
     report.errors.count = result->error_count;
     for (size_t i = 0; i < result->error_count; i++)
@@ -339,6 +362,8 @@ waiting_begin(struct guest *guest)
     bool active = guest->has_run;
     bool complete = guest_state_is_end(report->state);
     bool next = guest->next;
+    time_t taken =
+        active && !next && !complete ? libvirt_snapshot_time(guest->domain) : 0;
 
     /* A guest that was done before the domain stopped is done. */
     if (next || !active || !complete)
@@ -348,10 +373,14 @@ waiting_begin(struct guest *guest)
         snprintf(guest->passed, sizeof(guest->passed), "%s", report->boot);
     waiting_on_report(guest);
     if (!guest->is_finished && !next && report->state == GUEST_STATE_NOTHING)
-        finish_by_record(guest);
+        finish_by_record(guest, taken);
     if (guest->is_finished || guest->begun)
         return;
-    if (!next)
+    if (taken != 0)
+        progress_wait_for(guest->row,
+                          "a report; it was reverted to a snapshot, and a guest that was "
+                          "done then does not report again");
+    else if (!next)
         progress_wait_for(guest->row, "the guest's first report");
     else
         progress_wait_for(guest->row, active ? "the next boot" : "the domain to start");
@@ -501,6 +530,8 @@ handle_deadline(int timer, void *data)
             continue;
         if (awaits_boot && (guest->passed[0] || !guest->has_run))
             finish_unbegun(guest);
+        else if (libvirt_snapshot_time(guest->domain) != 0)
+            finish_reverted(guest);
         else
             finish_by_time(guest);
     }

@@ -62,6 +62,72 @@ describe_taken() {
     taken="{$taken,\"documents\":$documents,\"first\":$text}"
 }
 
+# The log's lines of this boot.
+log_of_boot() {
+    from=$(sed -n "/running 'init-local' at /=" $log | tail -n 1)
+    tail -n "+${from:-1}" $log
+}
+
+# In messages of cloud-init, also within JSON, what they quote of a document, which may be a secret.
+without_quotes() {
+    rest='([^"\\]|\\.)*'
+    LC_ALL=C sed -E "
+        s/(Unhandled [a-z -]+ \([^ \"\\]*\) userdata)$rest/\1/g
+        s/(Failed loading yaml blob(\. (Invalid format at line [0-9]+ column [0-9]+|Yaml load allows [^\"\\]* instead))?)$rest/\1/g
+        s/(Failed at merging in cloud config part from [^:\"\\]*(: empty cloud config)?)$rest/\1/g
+        s/(Could not render jinja template variables in file [^:\"\\]*)$rest/\1/g
+        s/(Ignoring jinja template for [^:\"\\]*(: '[A-Za-z_ ]+' (is undefined|has no attribute '[A-Za-z0-9_]+'))?)$rest/\1/g"
+}
+
+# What cloud-init has not used of its documents in this boot, as "DOCUMENT: MESSAGE"; its events in the
+# log tell which document it was. Without a log, its status has the messages, since 23.4.
+find_dropped() {
+    unknown=
+    log_of_boot | grep -q consume-user-data || unknown='a document'
+    if [ -s $log ]; then log_of_boot; else printf '%s\n' "$text" | tr '"' '\n'; fi |
+        LC_ALL=C tr '"' "'" | without_quotes | LC_ALL=C sed -nE "
+            1 { x; s/.*/$unknown/; x; t reset
+                : reset
+            }
+            # Without content there is nothing to use.
+            /loaded blob returned None/ { n; /Failed at merging/ d; }
+            /: empty cloud config$/ d
+            # The same again, with a traceback.
+            /\[DEBUG\]: (Failed|Boothooks)/ d
+            / start: .*consume-(user|vendor)-data/ { s/.*consume-([a-z]+-data).*/\1/; h; d; }
+            / finish: .*consume-/ { s/.*//; h; d; }
+            /Applying network configuration from / { s/.* from ds .*/network-config/; s/.* from .*//; h; d; }
+            s/^(.*\.py\[[A-Z]+\]: )?((Unhandled|Failed loading yaml blob|Failed at merging|Failed calling handler|Failed at registering|Ignoring jinja|Could not render jinja|Jinja not available|Boothooks|allow_userdata = False|Unable to render networking).*)/\2/
+            t found
+            d
+            : found
+            G
+            s/(.*)\n(.+)/\2: \1/
+            /^([a-z]+-data|a document|network-config: Unable)/ p"
+    # A MIME message whose parts cannot be told apart: no message tells of it.
+    if [ -s $instance/user-data.txt ] && [ -e $instance/user-data.txt.i ] &&
+        ! grep -q '^Number-Attachments: [1-9]' $instance/user-data.txt.i; then
+        echo 'user-data: cloud-init has found no part in it'
+    fi
+}
+
+# As members of a list in JSON.
+describe_dropped() {
+    find_dropped | head -n 50 | LC_ALL=C tr -cd '\n !#-[]-~' |
+        LC_ALL=C sed -e 's/^\(.\{300\}\).*/\1/' -e 's/.*/"&"/' -e '$!s/$/,/' | tr -d '\n'
+}
+
+# How the guest is about to end: cloud-init does at its own end what power_state asks for.
+describe_end() {
+    case $(log_of_boot | grep 'After pid .* ends, will execute: '; systemctl list-jobs
+        cat /run/systemd/shutdown/scheduled) in
+        *'execute: shutdown -r'* | *'execute: reboot'* | *' reboot.target '* | *MODE=reboot*)
+            printf ',"then":"reboot"' ;;
+        *'execute: '* | *' poweroff.target '* | *' halt.target '* | *MODE=*)
+            printf ',"then":"poweroff"' ;;
+    esac
+}
+
 # The module that failed last, and what the log says of that.
 describe_failure() {
     line=$(grep 'Running module .* failed$' $log | tail -n 1)
@@ -84,7 +150,7 @@ follow() {
         end=
         if [ -e $result ]; then
             read_line_of $result
-            end=",\"result\":$text"
+            end=",\"result\":$text$(describe_end)"
             case $text in
                 *'"errors": []'*) ;;
                 *) end="$end,\"failed\":$(describe_failure)" ;;
@@ -95,8 +161,8 @@ follow() {
         if [ -z "$end" ] && [ "$text" != "$seen" ]; then
             seen=$text
         elif [ "$text$end" != "$last" ]; then
-            printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s}\n' "$boot" "$taken" \
-                "${text:-null}" "$end"
+            printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s]}\n' "$boot" \
+                "$taken" "${text:-null}" "$end" "$(describe_dropped)" | without_quotes
             last=$text$end
         fi
         [ -z "$end" ] || return

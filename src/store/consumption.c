@@ -8,6 +8,7 @@
  *   it claimed that before the update, or it has read      OLDER, until it is rebooted
  *     what the update has replaced
  *   it read another seed than the last                     DIFFERENT
+ *   it did not use a part of what it read                  DROPPED
  *   the first boot of its instance applied another one     OLDER, until it is a new instance
  *   ... claims nothing / applied the last one              READ, APPLIED
  */
@@ -31,21 +32,35 @@ consumption_word(enum consumption consumption)
         [CONSUMPTION_APPLIED] = "applied",
         [CONSUMPTION_OLDER] = "older seed applied",
         [CONSUMPTION_DIFFERENT] = "not applied",
+        [CONSUMPTION_DROPPED] = "not applied",
     };
 
     return consumption < ARRAY_SIZE(words) ? words[consumption] : NULL;
+}
+
+char *
+consumption_describe(enum consumption consumption, const char *reason)
+{
+    const char *word = consumption_word(consumption);
+
+    if (!word)
+        return NULL;
+    if (consumption == CONSUMPTION_DROPPED)
+        return xasprintf("%s (%s)", word, reason);
+    return xasprintf("%s%s%s", word, reason ? ": " : "", reason ? reason : "");
 }
 
 json_t *
 consumption_pack(enum consumption consumption, const char *reason,
                  const struct guest_claim *claim)
 {
-    if (!claim->instance_id && !claim->failed_module)
+    if (!claim->instance_id && !claim->failed_module && claim->dropped_count == 0)
         return json_null();
-    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "seed",
+    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:o}", "seed",
                      consumption_word(consumption), "reason", reason, "cloud-init",
                      claim->version, "instance-id", claim->instance_id, "failed-module",
-                     claim->failed_module, "log", claim->failed_log);
+                     claim->failed_module, "log", claim->failed_log, "dropped",
+                     guest_claim_pack_dropped(claim));
 }
 
 /* Return: the digest of what cloud-init keeps of a document that it got, or NULL if that is
@@ -176,6 +191,10 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
         return find_older("needs a reboot", reason);
     if (*reason)
         return CONSUMPTION_DIFFERENT;
+    if (claim->dropped_count > 0) {
+        *reason = claim->dropped[0];
+        return CONSUMPTION_DROPPED;
+    }
     /* The guest gets its identity alone after it has applied everything else. */
     if (boot->identity_alone)
         return CONSUMPTION_APPLIED;

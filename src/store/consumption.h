@@ -18,6 +18,7 @@ enum consumption {
     CONSUMPTION_APPLIED,
     CONSUMPTION_OLDER,     /* it applied another one before */
     CONSUMPTION_DIFFERENT, /* it read something that was not delivered */
+    CONSUMPTION_DROPPED,   /* it read that seed, but did not use a part of it */
 };
 
 /*
@@ -27,7 +28,8 @@ enum consumption {
  * version to the next. The meta-data is not kept by cloud-init, but a claim from before an
  * update is about another seed; `claimed` is when it arrived (record_time()), or NULL.
  *
- * `reason` gets a phrase for OLDER and DIFFERENT, else NULL.
+ * `reason` gets a phrase for OLDER and DIFFERENT, a text of the claim's for DROPPED, else
+ * NULL.
  */
 enum consumption consumption_find(const struct record *record,
                                   const struct guest_claim *claim, const char *claimed,
@@ -41,6 +43,10 @@ const struct record_boot *consumption_find_read(const struct record *record,
 
 /* Return: "read", "applied", "older seed applied", "not applied"; NULL for the others. */
 const char *consumption_word(enum consumption consumption);
+
+/* Return: the word and the reason, if there is one: owned by the caller (free); NULL
+ * without a word. */
+char *consumption_describe(enum consumption consumption, const char *reason);
 
 /* Return: all of that for --json, owned by the caller; null if the guest says nothing. */
 struct json_t *consumption_pack(enum consumption consumption, const char *reason,

@@ -69,6 +69,29 @@ guest_stage_name(enum guest_stage stage)
     return stage < GUEST_STAGE_COUNT ? stage_names[stage] : NULL;
 }
 
+static const char *const end_words[] = {
+    [GUEST_END_NONE] = NULL,
+    [GUEST_END_REBOOT] = "reboot",
+    [GUEST_END_POWEROFF] = "poweroff",
+};
+static_assert(ARRAY_SIZE(end_words) == GUEST_END_COUNT, "each end has its word");
+
+const char *
+guest_end_word(enum guest_end end)
+{
+    return end_words[end];
+}
+
+static enum guest_end
+find_end(const char *word)
+{
+    for (int i = GUEST_END_NONE + 1; word && i < GUEST_END_COUNT; i++) {
+        if (strcmp(word, end_words[i]) == 0)
+            return (enum guest_end)i;
+    }
+    return GUEST_END_NONE;
+}
+
 enum guest_stage
 guest_report_last_stage(const struct guest_report *report)
 {
@@ -124,25 +147,49 @@ messages_clear(struct guest_messages *messages)
     *messages = (struct guest_messages){0};
 }
 
-/* The result repeats the stages' messages, and so does a guest that retries. */
+/* The result repeats the stages' messages, and so does a guest that retries. Takes the
+ * text. */
 static void
-add_messages(struct guest_messages *messages, enum guest_stage stage, const json_t *list)
+add_message(struct guest_messages *messages, enum guest_stage stage, char *text)
+{
+    cleanup_free char *message = text;
+    size_t same = 0;
+
+    while (same < messages->count && strcmp(messages->list[same].text, message) != 0)
+        same++;
+    if (same < messages->count)
+        return;
+    if (messages->count == LIMIT_REPORT_MESSAGES)
+        messages->left_out++;
+    else
+        *array_add(messages->list, messages->count) =
+            (struct guest_message){.stage = stage, .text = steal(message)};
+}
+
+/* Return: whether it is the message of something dropped, which is an error already. */
+static bool
+is_dropped(const struct guest_claim *claim, const char *message)
+{
+    for (size_t i = 0; i < claim->dropped_count; i++) {
+        const char *end = strstr(claim->dropped[i], ": ");
+
+        if (end && strcmp(end + strlen(": "), message) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+add_messages(struct guest_report *report, struct guest_messages *messages,
+             enum guest_stage stage, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         cleanup_free char *text = safe_text(json_array_get(list, i), LIMIT_REPORT_TEXT);
-        size_t same = 0;
 
         if (!text)
             text = xstrdup("(an error that is not text)");
-        while (same < messages->count && strcmp(messages->list[same].text, text) != 0)
-            same++;
-        if (same < messages->count)
-            continue;
-        if (messages->count == LIMIT_REPORT_MESSAGES)
-            messages->left_out++;
-        else
-            *array_add(messages->list, messages->count) =
-                (struct guest_message){.stage = stage, .text = steal(text)};
+        if (!is_dropped(&report->claim, text))
+            add_message(messages, stage, steal(text));
     }
 }
 
@@ -154,10 +201,10 @@ add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *ob
     const char *severity;
     json_t *list;
 
-    add_messages(&report->errors, stage, json_object_get(object, "errors"));
+    add_messages(report, &report->errors, stage, json_object_get(object, "errors"));
     json_object_foreach(lists, severity, list)
     {
-        add_messages(&report->warnings, stage, list);
+        add_messages(report, &report->warnings, stage, list);
     }
 }
 
@@ -190,6 +237,23 @@ claimed_digests(const json_t *object, char **digests)
     }
 }
 
+static void
+claimed_drops(const json_t *list, struct guest_claim *claim)
+{
+    const json_t *value;
+    size_t i;
+
+    json_array_foreach((json_t *)list, i, value)
+    {
+        cleanup_free char *text = safe_text(value, LIMIT_REPORT_TEXT);
+
+        if (claim->dropped_count == LIMIT_REPORT_DROPPED)
+            return;
+        if (text && text[0] && !texts_have(claim->dropped, claim->dropped_count, text))
+            texts_add(&claim->dropped, &claim->dropped_count, steal(text));
+    }
+}
+
 void
 guest_claim_read(struct guest_claim *claim, const json_t *object)
 {
@@ -203,6 +267,17 @@ guest_claim_read(struct guest_claim *claim, const json_t *object)
     claimed_digests(json_object_get(taken, "first"), claim->first);
     claim->failed_module = claimed_text(failed, "module");
     claim->failed_log = claimed_text(failed, "log");
+    claimed_drops(json_object_get(object, "dropped"), claim);
+}
+
+json_t *
+guest_claim_pack_dropped(const struct guest_claim *claim)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < claim->dropped_count; i++)
+        json_add(list, json_string(claim->dropped[i]));
+    return list;
 }
 
 static json_t *
@@ -230,6 +305,8 @@ guest_claim_write(const struct guest_claim *claim, json_t *object)
         json_set(object, "failed",
                  json_pack("{s:s, s:s*}", "module", claim->failed_module, "log",
                            claim->failed_log));
+    if (claim->dropped_count > 0)
+        json_set(object, "dropped", guest_claim_pack_dropped(claim));
 }
 
 void
@@ -243,6 +320,7 @@ guest_claim_clear(struct guest_claim *claim)
     }
     free(claim->failed_module);
     free(claim->failed_log);
+    texts_free(claim->dropped, claim->dropped_count);
     *claim = (struct guest_claim){0};
 }
 
@@ -289,6 +367,7 @@ forget(struct guest_report *report)
     guest_claim_clear(&report->claim);
     memset(report->stages, 0, sizeof(report->stages));
     report->stage = GUEST_STAGE_NONE;
+    report->then = GUEST_END_NONE;
 }
 
 /* Return: whether the line has this version's form and the id of a boot. */
@@ -327,6 +406,8 @@ take_value(struct guest_report *report, const json_t *value)
     forget(report);
     snprintf(report->boot, sizeof(report->boot), "%s", boot);
     guest_claim_read(&report->claim, value);
+    for (size_t i = 0; i < report->claim.dropped_count; i++)
+        add_message(&report->errors, GUEST_STAGE_NONE, xstrdup(report->claim.dropped[i]));
     take_status(report, now);
     datasource = safe_text(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
     if (datasource) {
@@ -334,6 +415,8 @@ take_value(struct guest_report *report, const json_t *value)
         report->datasource = datasource;
     }
     add_all_messages(report, GUEST_STAGE_NONE, final);
+    if (final)
+        report->then = find_end(json_string_value(json_object_get(value, "then")));
     /* cloud-init makes the result from its stages when the last one finishes; a guest
      * that powers itself off then may not be able to send it. */
     if (!final && (report->stage != GUEST_STAGE_NONE ||

@@ -4,13 +4,16 @@
  * lines of JSON to the virtio port org.virt-seed.report.0, one object per line:
  *
  *   {"virt-seed": 1, "boot": BOOT, "taken": TAKEN, "status": STATUS, "result": RESULT,
- *    "failed": {"module": NAME, "log": LINE}}
+ *    "then": END, "failed": {"module": NAME, "log": LINE}, "dropped": [DROPPED, …]}
  *
  * BOOT is the kernel's boot_id (proc_sys_kernel(5)), which changes with each boot. STATUS
  * and RESULT are the content of cloud-init's status.json and result.json. STATUS is null
  * until cloud-init has written the file; only the last line of a boot has a result, and
- * only if that has errors, the module that failed. A line contains everything known about
- * its boot, so the newest counts. TAKEN says what cloud-init has read:
+ * only if that has errors, the module that failed; END is "reboot" or "poweroff" if the
+ * guest is about to do that by itself. DROPPED is a text "DOCUMENT: MESSAGE" for each part
+ * of a document that cloud-init has read and not used: then the boot has failed, whatever
+ * RESULT says. A line contains everything known about its boot, so the newest counts.
+ * TAKEN says what cloud-init has read:
  *
  *   {"version": VERSION, "instance-id": ID, "new": true, "documents": DIGESTS,
  *    "first": DIGESTS}
@@ -109,10 +112,13 @@ struct guest_claim {
     char *first[KEPT_COUNT];     /* ... and of the instance's first boot */
     char *failed_module;         /* of cloud-init */
     char *failed_log;            /* what its log says of that */
+    /* What it has read and not used: "DOCUMENT: MESSAGE", LIMIT_REPORT_DROPPED at most. */
+    char **dropped;
+    size_t dropped_count;
 };
 
 /*
- * Reads the members "taken" and "failed" of an object, of a line or of a record, into an
+ * Reads the members "taken", "failed" and "dropped" of an object, of a line or of a record, into an
  * empty claim; values of another kind count as missing.
  */
 void guest_claim_read(struct guest_claim *claim, const struct json_t *object);
@@ -120,7 +126,21 @@ void guest_claim_read(struct guest_claim *claim, const struct json_t *object);
 /* Adds these members to an object of a record, as far as the guest has said them. */
 void guest_claim_write(const struct guest_claim *claim, struct json_t *object);
 
+/* Return: what was dropped, a list of texts, owned by the caller. */
+struct json_t *guest_claim_pack_dropped(const struct guest_claim *claim);
+
 void guest_claim_clear(struct guest_claim *claim);
+
+/* What a guest does by itself once cloud-init has finished. */
+enum guest_end {
+    GUEST_END_NONE, /* nothing that is known */
+    GUEST_END_REBOOT,
+    GUEST_END_POWEROFF,
+    GUEST_END_COUNT,
+};
+
+/* Return: "reboot" or "poweroff"; NULL for GUEST_END_NONE. */
+const char *guest_end_word(enum guest_end end);
 
 struct guest_report {
     enum guest_state state;     /* NOTHING (no line yet), RUNNING, DONE or FAILED */
@@ -129,6 +149,7 @@ struct guest_report {
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     char *datasource; /* as cloud-init describes it, or NULL */
     struct guest_claim claim;
+    enum guest_end then;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */
     size_t ignored;                 /* invalid lines, in all boots */

@@ -85,18 +85,12 @@ read_boot(const json_t *object, struct record_boot *boot)
     }
 }
 
+/* `object` may be NULL. */
 static void
-record_from_json(struct record *record, const json_t *json)
+read_result(const json_t *object, struct record_result *result)
 {
-    struct record_result *result = &record->result;
-    const json_t *object = json_object_get(json, "result");
     const json_t *word = json_object_get(object, "state");
 
-    record->done = read_text(json, "done");
-    record->end = read_text(json, "end");
-    record->cache_keep = read_true(json, "cache-keep");
-    read_boot(json_object_get(json, "boot"), &record->boot);
-    read_boot(json_object_get(json, "update"), &record->update);
     result->state = guest_state_find_end(json_string_value(word));
     if (!guest_state_is_end(result->state))
         return;
@@ -105,6 +99,21 @@ record_from_json(struct record *record, const json_t *json)
     read_texts(object, "errors", &result->errors, &result->error_count);
     read_texts(object, "warnings", &result->warnings, &result->warning_count);
     guest_claim_read(&result->claim, object);
+}
+
+static void
+record_from_json(struct record *record, const json_t *json)
+{
+    const json_t *earlier = json_object_get(json, "earlier-result");
+
+    record->done = read_text(json, "done");
+    record->end = read_text(json, "end");
+    record->cache_keep = read_true(json, "cache-keep");
+    read_boot(json_object_get(json, "boot"), &record->boot);
+    read_boot(json_object_get(json, "update"), &record->update);
+    read_result(json_object_get(json, "result"), &record->result);
+    read_result(earlier, &record->earlier);
+    record->earlier_until = read_text(earlier, "until");
 }
 
 /* --- to JSON ---------------------------------------------------------------------- */
@@ -167,10 +176,29 @@ boot_to_json(const struct record_boot *boot)
     return object;
 }
 
+/* Adds the result, if there is one, to the record's object. */
+static void
+add_result(json_t *json, const char *key, const struct record_result *result,
+           const char *until)
+{
+    json_t *object;
+
+    if (!guest_state_is_end(result->state))
+        return;
+    object = json_object();
+    add_text(object, "time", result->time);
+    add_text(object, "until", until);
+    add_text(object, "state", guest_state_word(result->state));
+    add_text(object, "datasource", result->datasource);
+    add_texts(object, "errors", result->errors, result->error_count);
+    add_texts(object, "warnings", result->warnings, result->warning_count);
+    guest_claim_write(&result->claim, object);
+    json_set(json, key, object);
+}
+
 static json_t *
 record_to_json(const struct record *record)
 {
-    const struct record_result *result = &record->result;
     json_t *json = json_object();
 
     add_text(json, "done", record->done);
@@ -180,17 +208,8 @@ record_to_json(const struct record *record)
         json_set(json, "boot", boot_to_json(&record->boot));
     if (record->update.time)
         json_set(json, "update", boot_to_json(&record->update));
-    if (guest_state_is_end(result->state)) {
-        json_t *object = json_object();
-
-        add_text(object, "time", result->time);
-        add_text(object, "state", guest_state_word(result->state));
-        add_text(object, "datasource", result->datasource);
-        add_texts(object, "errors", result->errors, result->error_count);
-        add_texts(object, "warnings", result->warnings, result->warning_count);
-        guest_claim_write(&result->claim, object);
-        json_set(json, "result", object);
-    }
+    add_result(json, "result", &record->result, NULL);
+    add_result(json, "earlier-result", &record->earlier, record->earlier_until);
     return json;
 }
 
@@ -293,6 +312,13 @@ record_set_boot(struct record *record, struct record_boot *boot)
 {
     struct record_boot none = {0};
 
+    if (boot->time && guest_state_is_end(record->result.state)) {
+        record_result_clear(&record->earlier);
+        free(record->earlier_until);
+        record->earlier = record->result;
+        record->earlier_until = xstrdup(boot->time);
+        record->result = (struct record_result){0};
+    }
     record_result_clear(&record->result);
     record_set_update(record, &none);
     free(steal(record->end));
@@ -365,6 +391,20 @@ record_time(time_t seconds)
     return xstrdup("1970-01-01T00:00:00Z");
 }
 
+struct record_result *
+record_result_at(struct record *record, time_t taken)
+{
+    struct record_result *earlier = &record->earlier;
+    cleanup_free char *time = record_time(taken);
+
+    if (!guest_state_is_end(earlier->state) || !earlier->time || !record->earlier_until)
+        return NULL;
+    /* Times of the same second have no order. */
+    if (strcmp(earlier->time, time) >= 0 || strcmp(time, record->earlier_until) >= 0)
+        return NULL;
+    return earlier;
+}
+
 const struct record_document *
 record_find_document(const struct record_boot *boot, const char *path)
 {
@@ -425,5 +465,7 @@ record_clear(struct record *record)
     record_boot_clear(&record->boot);
     record_boot_clear(&record->update);
     record_result_clear(&record->result);
+    record_result_clear(&record->earlier);
+    free(record->earlier_until);
     *record = (struct record){0};
 }

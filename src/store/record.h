@@ -73,6 +73,10 @@ struct record {
      * when; the guest has read it if it has rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
+    /* The last result of a boot before that one, and when the boot after it began: the guest
+     * may be reverted to a snapshot from between. NULL without such a result. */
+    struct record_result earlier;
+    char *earlier_until;
     /* How the guest has ended since that boot, in libvirt's word; NULL if it has not, or
      * libvirt did not tell. */
     char *end;
@@ -103,8 +107,8 @@ void record_boot_add_seed(struct record_boot *boot, const struct storage *storag
 /* Appends the record's text. */
 void record_format(const struct record *record, struct buffer *text);
 
-/* Moves the boot into the record as the last one; drops the previous boot's update,
- * result and end. */
+/* Moves the boot into the record as the last one; drops the previous boot's update and
+ * end. A result that it has becomes the earlier one. */
 void record_set_boot(struct record *record, struct record_boot *boot);
 
 /* Moves the update of the last boot's seed into the record, in place of the one before. */
@@ -121,6 +125,10 @@ void record_set_end(struct record *record, const char *word);
  * since the last guest was not saved but has ended. Return: whether it was.
  */
 bool record_forget_later_boot(struct record *record);
+
+/* Return: the result that a guest had when it was in the snapshot from which it continues,
+ * which was taken at that time; NULL if none is known. */
+struct record_result *record_result_at(struct record *record, time_t taken);
 
 /* Return: the time in a record's format, owned by the caller (free). */
 char *record_time(time_t seconds);

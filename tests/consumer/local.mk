@@ -5,6 +5,7 @@
 consumer_tests = \
 	%D%/combine.bats \
 	%D%/configdrive.bats \
+	%D%/dropped.bats \
 	%D%/identity.bats \
 	%D%/imds.bats \
 	%D%/initialization.bats \

@@ -21,10 +21,11 @@ import sys
 import tempfile
 from inspect import signature
 
-from cloudinit import helpers, sources, stages, util
+from cloudinit import helpers, sources, stages, util, version
 from cloudinit.config import cc_write_files, schema
 from cloudinit.distros import debian, rhel, ug_util
 from cloudinit.net import network_state, renderers
+from cloudinit.reporting import events
 from cloudinit.settings import PER_INSTANCE
 
 from machine import Domain, Machine
@@ -181,17 +182,53 @@ def network(init, machine):
 # --- the reporter -------------------------------------------------------------------------------
 
 
-def taken(init, machine, config):
-    """What the seed's reporter would tell the host of the documents that cloud-init keeps."""
+def keep_log(machine):
+    """Writes cloud-init.log, with all that a boot of a guest writes there, as Debian's configuration has it;
+    the boot before had a document that was not used either."""
+    os.makedirs(machine.path("var/log"), exist_ok=True)
+    log = logging.FileHandler(machine.path("var/log/cloud-init.log"))
+    log.setFormatter(logging.Formatter("%(asctime)s - %(filename)s[%(levelname)s]: %(message)s"))
+    logging.getLogger().addHandler(log)
+    logging.getLogger().setLevel(logging.DEBUG)
+    for message in (
+        "start: init-network/consume-user-data: reading and applying user-data",
+        "Failed at merging in cloud config part from part-before",
+        f"Cloud-init v. {version.version_string()} running 'init-local' at today",
+    ):
+        logging.info(message)
+
+
+def ask_reporter(machine, call):
+    """What a function of the seed's reporter says; it sees the machine's folders."""
     reporter = os.path.join(os.path.dirname(__file__), "../../src/seed/reporter.sh")
-    # Since 23.4, when the network is configured.
-    if config and hasattr(init, "_write_network_config_json"):
-        init._write_network_config_json(config)  # pylint: disable=protected-access
     script = load_text(reporter).split("# Once a boot")[0]
     for folder in ("/var/lib/cloud", "/var/log"):
         script = script.replace(folder, machine.path(folder[1:]))
-    script += 'new=true; describe_taken 2>/dev/null; printf %s "$taken"'
-    return json.loads(subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, check=True).stdout)
+    script += f"exec 2>/dev/null; new=true; {call}"
+    answer = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, check=True)
+    return json.loads(answer.stdout)
+
+
+def taken(init, machine, config):
+    """What the seed's reporter would tell the host of the documents that cloud-init keeps."""
+    # Since 23.4, when the network is configured.
+    if config and hasattr(init, "_write_network_config_json"):
+        init._write_network_config_json(config)  # pylint: disable=protected-access
+    return ask_reporter(machine, 'describe_taken; printf %s "$taken"')
+
+
+def dropped(machine, warnings):
+    """What the reporter tells of documents that were not used: by the log and, without one, by the
+    messages that status.json has since 23.4."""
+    by_log = ask_reporter(machine, 'printf "[%s]" "$(describe_dropped)"')
+    errors = json.dumps({"v1": {"init": {"recoverable_errors": {"WARNING": warnings}}}})
+    os.remove(machine.path("var/log/cloud-init.log"))
+    with open(machine.path("var/log/status.json"), "w", encoding="utf-8") as file:
+        file.write(errors)
+    read = "read_line_of /var/log/status.json; ".replace("/var/log", machine.path("var/log"))
+    by_status = ask_reporter(machine, read + 'printf "[%s]" "$(describe_dropped)"')
+    shown = ask_reporter(machine, read + 'printf %s "$text" | without_quotes')
+    return {"log": by_log, "status": by_status, "shown": shown}
 
 
 # --- all of it ----------------------------------------------------------------------------------
@@ -200,7 +237,8 @@ def taken(init, machine, config):
 def find():
     """The stage, local or network, whose data source claims the seed, or None."""
     for needs in ([sources.DEP_FILESYSTEM], [sources.DEP_FILESYSTEM, sources.DEP_NETWORK]):
-        init = stages.Init(needs)
+        stage = events.ReportEventStack("init-network", "the stage", reporting_enabled=True)
+        init = stages.Init(needs, reporter=stage)
         init.read_cfg()
         init.initialize()
         try:
@@ -260,10 +298,12 @@ def read_folder(package, folder):
         domain = Domain(os.path.join(folder, "domain.xml"))
         machine = Machine(directory, package, domain, os.path.join(folder, "seed.iso"))
         machine.install()
+        keep_log(machine)
         try:
             answer = read(machine)
         except Exception as error:  # pylint: disable=broad-except  # it would end the guest's stage
             answer = {"claimed": True, "aborted": repr(error)}
+        answer["dropped"] = dropped(machine, warnings.messages)
         answer["warnings"] = [text.replace(directory, "") for text in warnings.messages]
         return answer
 

@@ -54,3 +54,56 @@ tick() {
     run -0 grep '"finished": 2' dev/vport1p1
     [[ $output = *'"failed":{"module":"runcmd"'* ]]
 }
+
+# drops LINE...: what it reports as dropped if the log has these lines.
+drops() {
+    printf '2026-01-01 00:00:00,000 - %s\n' "$@" >var/log/cloud-init.log
+    sed '/^# Once a boot/,$d' reporter >functions
+    sh -c '. ./functions; exec 2>/dev/null; text={}; printf "[%s]" "$(describe_dropped)"'
+}
+
+@test "only what this boot has not used of its documents is dropped, without what messages quote" {
+    local user='handlers.py[DEBUG]: start: init-network/consume-user-data: reading and applying user-data'
+    local end='handlers.py[DEBUG]: finish: init-network/consume-user-data: SUCCESS: reading'
+    local vendor='handlers.py[DEBUG]: start: init-network/consume-vendor-data: reading'
+    local boot="util.py[DEBUG]: Cloud-init v. 25.1 running 'init-local' at Thu, 01 Jan 2026"
+    local merge='cloud_config.py[WARNING]: Failed at merging in cloud config part from part-001'
+
+    [[ $(drops "$boot" "$user" "$end") = '[]' ]]
+    # The boot before, outside of the events, and what has no content.
+    [[ $(drops "$boot" "$user" "$merge" "$end" "$boot" "$merge" "$user" "$end" "$merge") = '[]' ]]
+    [[ $(drops "$boot" "$user" "$merge: empty cloud config" "$end") = '[]' ]]
+    [[ $(drops "$boot" "$user" "$end" "$vendor" '__init__.py[WARNING]: Unhandled non-multipart (text/x-a) userdata: '\
+"'b'hunter2\"...'") = '["vendor-data: Unhandled non-multipart (text/x-a) userdata"]' ]]
+    # From syslog; and the image forbids user-data.
+    [[ $(drops "$boot" "host [CLOUDINIT] $user" "host [CLOUDINIT] $merge") = '["user-data: '*'part-001"]' ]]
+    [[ $(drops "$boot" "$user" 'stages.py[DEBUG]: allow_userdata = False: discarding user-data') = \
+        '["user-data: allow_userdata = False: discarding user-data"]' ]]
+    [[ $(drops "$boot" 'stages.py[INFO]: Applying network configuration from ds bringup=False: {}' \
+        'stages.py[ERROR]: Unable to render networking. Network config is likely broken: no' "$user") = \
+        '["network-config: Unable to render networking.'* ]]
+    [[ $(drops "$boot" 'stages.py[INFO]: Applying network configuration from fallback bringup=False: {}' \
+        'stages.py[ERROR]: Unable to render networking. Network config is likely broken: no' "$user") = '[]' ]]
+    # Logged without the events that tell which.
+    [[ $(drops "$boot" "$merge") = '["a document: Failed at merging in cloud config part from part-001"]' ]]
+}
+
+@test "the line with the result says how the guest is about to end" {
+    local command then
+
+    while read -r then command; do
+        echo "x.py[DEBUG]: After pid 7 ends, will execute: $command" >var/log/cloud-init.log
+        sed '/^# Once a boot/,$d' reporter >functions
+        run -0 sh -c '. ./functions; exec 2>/dev/null; systemctl() { :; }; describe_end'
+        [[ $output = ",\"then\":\"$then\"" ]]
+    done <<'END'
+reboot shutdown -r now
+poweroff shutdown -P now
+poweroff shutdown -H +5
+END
+    : >var/log/cloud-init.log
+    run -0 sh -c '. ./functions; exec 2>/dev/null; systemctl() { :; }; describe_end'
+    [[ ! $output ]]
+    run -0 sh -c '. ./functions; exec 2>/dev/null; systemctl() { echo "77 reboot.target start waiting"; }; describe_end'
+    [[ $output = ',"then":"reboot"' ]]
+}

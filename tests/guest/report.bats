@@ -4,7 +4,8 @@
 #
 # The guests boot side by side: one that succeeds, and is rebooted and started again by the tests;
 # one whose user-data fails; one that finds no package; one that hangs; one in which somebody changes
-# what cloud-init has read; one that ignores vendor-data.
+# what cloud-init has read; one that ignores vendor-data; two whose user-data cloud-init does not use;
+# one that reboots by itself; one that is reverted to a snapshot.
 
 bats_require_minimum_version 1.5.0
 
@@ -42,6 +43,22 @@ echo tampered >>/var/lib/cloud/instance/user-data.txt'
 silent='#cloud-config
 vendor_data: {enabled: false}'
 
+# The key has a hyphen, which jinja takes for a subtraction.
+template='## template: jinja
+#cloud-config
+timezone: Asia/Tokyo
+runcmd: [[echo, "{{ ds.meta_data.local-hostname }} hunter2"]]'
+# Its parts begin with another line than it says.
+partless='Content-Type: multipart/mixed; boundary="==BOUNDARY=="
+MIME-Version: 1.0
+
+==BOUNDARY==
+Content-Type: text/cloud-config
+
+timezone: Asia/Tokyo'
+rebooting='#cloud-config
+power_state: {mode: reboot, timeout: 60}'
+
 # define NAME USER-DATA [ATTRIBUTES]
 define() {
     request "$2" "${3-}" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$(uuid_of "$1")" \
@@ -59,7 +76,7 @@ uuid_of() {
 
 setup_file() {
     common_start_lab
-    for name in ready failing packageless hanging tampered silent; do
+    for name in ready failing packageless hanging tampered silent template partless rebooting reverted; do
         guest_overlay "$images" "$name"
     done
     define ready "$ready"
@@ -68,6 +85,10 @@ setup_file() {
     define hanging "$hanging"
     define tampered "$tampered"
     define silent "$silent"
+    define template "$template"
+    define partless "$partless"
+    define rebooting "$rebooting"
+    define reverted "$ready"
     for name in ready failing packageless; do
         lab_virsh start "$name"
     done
@@ -177,6 +198,71 @@ says() {
     echo "$output"
     [[ $output == *nothing ]]
     lab_virsh destroy silent
+}
+
+@test "user-data that cloud-init does not use is a failure, also for status when the guest is off" {
+    lab_virsh start template
+    lab_virsh start partless
+    run -1 virt_seed wait --timeout "$boot_seconds" template
+    echo "$output"
+    [[ $output == *"cloud-init has not applied the seed as a whole: user-data: Ignoring jinja template for part-001"* ]]
+    [[ $(says template) = 'not applied: user-data: Ignoring jinja template for part-001'* ]]
+    run -1 virt_seed wait --timeout "$boot_seconds" partless
+    echo "$output"
+    [[ $output == *'user-data: cloud-init has found no part in it'* ]]
+    # What messages quote of a document stays in the guest.
+    run -1 grep hunter2 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of template).report"
+    lab_virsh destroy template
+    lab_virsh destroy partless
+    run -0 virt_seed status partless
+    echo "$output"
+    [[ $output == *' failed '*'not applied (user-data: cloud-init has found no part in it)'* ]]
+    run -0 virt_seed status template
+    [[ $output == *'not applied (user-data: Ignoring jinja template for part-001'* ]]
+}
+
+@test "wait says that the guest reboots by itself, and wait --next waits for that boot" {
+    lab_virsh start rebooting
+    run -0 virt_seed wait --timeout "$boot_seconds" rebooting
+    echo "$output"
+    [[ ${lines[-1]} = 'rebooting: done, the guest reboots' ]]
+    run -0 virt_seed wait --next --timeout "$boot_seconds" rebooting
+    echo "$output"
+    [[ ${lines[-1]} = 'rebooting: done' ]]
+    lab_virsh destroy rebooting
+}
+
+@test "a guest that is reverted to a snapshot of it done is done, if that is recorded" {
+    local record
+
+    record=$LAB_DIR/root/var/lib/virt-seed/$(uuid_of reverted).json
+    lab_virsh start reverted
+    run -0 virt_seed wait --timeout "$boot_seconds" reverted
+    # Times of the same second have no order.
+    sleep 1.1
+    lab_virsh snapshot-create-as reverted done
+    sleep 1.1
+    # In the same QEMU.
+    lab_virsh qemu-monitor-command reverted --hmp loadvm done
+    run -0 virt_seed wait --timeout 0 reverted
+    # With a new one, twice.
+    for _ in 1 2; do
+        lab_virsh snapshot-revert reverted done
+        run -0 virt_seed wait --timeout 20 reverted
+        echo "$output"
+        [[ ${lines[-1]} = 'reverted: done' ]]
+        [[ $(says reverted) = applied ]]
+        run -0 virt_seed status reverted
+        [[ $output == *' done '* ]]
+    done
+    rm "$record"
+    run -124 virt_seed wait --timeout 2 reverted
+    echo "$output"
+    [[ $output == *'it was reverted to a snapshot, and no result is recorded'* ]]
+    run -0 virt_seed status reverted
+    echo "$output"
+    [[ $output == *"warning: domain 'reverted' was reverted to a snapshot"* ]]
+    lab_virsh destroy reverted
 }
 
 is_in_its_last_stage() {

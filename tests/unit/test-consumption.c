@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "host/documents.h"
 #include "store/consumption.h"
 #include "unit.h"
@@ -106,6 +107,32 @@ what_was_not_delivered_is_not_applied(void **state)
     assert_says(&a, NULL, true, &other_vendor_data, &a, "not applied: other vendor-data");
     assert_says(&a, NULL, true, &other_network, &a,
                 "not applied: another network-config");
+}
+
+static void
+what_was_dropped_is_not_applied(void **state)
+{
+    cleanup_record struct record record = {0};
+    struct guest_claim claim = {.instance_id = xstrdup("one"), .is_new = true};
+    cleanup_free char *says = NULL;
+    enum consumption consumption;
+    const char *reason;
+
+    (void)state;
+    deliver(&record.boot, a);
+    claim_documents(claim.documents, a);
+    claim_documents(claim.first, a);
+    texts_add(&claim.dropped, &claim.dropped_count, xstrdup("user-data: gone"));
+    consumption = consumption_find(&record, &claim, NULL, &reason);
+    says = consumption_describe(consumption, reason);
+    assert_string_equal(says, "not applied (user-data: gone)");
+    free(says);
+    /* What it needs to apply the last seed is said first. */
+    deliver(&record.update, b);
+    consumption = consumption_find(&record, &claim, NULL, &reason);
+    says = consumption_describe(consumption, reason);
+    assert_string_equal(says, "older seed applied: needs a reboot, and a new instance");
+    guest_claim_clear(&claim);
 }
 
 static void
@@ -268,6 +295,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_guest_that_took_its_seed_has_applied_it),
         cmocka_unit_test(what_was_not_delivered_is_not_applied),
+        cmocka_unit_test(what_was_dropped_is_not_applied),
         cmocka_unit_test(a_change_needs_a_new_instance),
         cmocka_unit_test(other_vendor_data_alone_does_not),
         cmocka_unit_test(an_update_needs_a_reboot),

@@ -171,6 +171,74 @@ reads_what_has_failed(void **state)
     assert_null(report.claim.failed_log);
 }
 
+/* The claim of the last line with these drops, and how the boot has ended. */
+static void
+reads_what_was_dropped(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    const struct guest_claim *claim = &report.claim;
+
+    (void)state;
+    /* It is an error once, and the warning that repeats it is none. */
+    feed_text(
+        &report,
+        LINE(FINISHED(
+            "\"errors\":[],\"recoverable_errors\":{\"WARNING\":[\"gone\","
+            "\"other\"]},") "," RESULT("") ",\"then\":\"reboot\",\"dropped\":"
+                                           "[\"user-data: gone\",\"user-data: gone\"]"));
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
+    assert_int_equal(claim->dropped_count, 1);
+    assert_string_equal(claim->dropped[0], "user-data: gone");
+    assert_int_equal(report.errors.count, 1);
+    assert_string_equal(report.errors.list[0].text, "user-data: gone");
+    assert_int_equal(report.warnings.count, 1);
+    assert_string_equal(report.warnings.list[0].text, "other");
+    assert_int_equal(report.then, GUEST_END_REBOOT);
+    /* Another line without it keeps nothing of that. */
+    feed_text(&report, done);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
+    assert_int_equal(claim->dropped_count, 0);
+    assert_int_equal(report.then, GUEST_END_NONE);
+}
+
+static void
+hostile_drops_are_bounded_and_safe_to_show(void **state)
+{
+    static const char *const none[] = {
+        "null", "7", "{\"user-data\":\"gone\"}", "\"gone\"", "[]", "[7,null,[],\"\"]",
+    };
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_buffer struct buffer line = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+        cleanup_guest_report struct guest_report other = GUEST_REPORT_EMPTY;
+        cleanup_free char *text =
+            xasprintf("{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"status\":null,\"result\":"
+                      "{\"v1\":{}},\"then\":\"explode\",\"dropped\":%s}\n",
+                      none[i]);
+
+        assert_int_equal(feed_text(&other, text), 1);
+        assert_int_equal(other.state, GUEST_STATE_DONE);
+        assert_int_equal(other.then, GUEST_END_NONE);
+    }
+    buffer_append_string(&line, "{\"virt-seed\":1,\"boot\":\"" BOOT
+                                "\",\"status\":null,\"dropped\":[\"a\\u001b\\n\\u202e\"");
+    for (int i = 0; i < 2 * LIMIT_REPORT_DROPPED; i++) {
+        cleanup_free char *text = xasprintf(",\"%d%*d\"", i, LIMIT_REPORT_TEXT, i);
+
+        buffer_append_string(&line, text);
+    }
+    buffer_append_string(&line, "]}\n");
+    buffer_append(&line, "", 1);
+    assert_int_equal(feed_text(&report, line.data), 1);
+    assert_int_equal(report.claim.dropped_count, LIMIT_REPORT_DROPPED);
+    for (int i = 0; i < LIMIT_REPORT_DROPPED; i++) {
+        assert_true(strlen(report.claim.dropped[i]) <= LIMIT_REPORT_TEXT);
+        assert_null(strpbrk(report.claim.dropped[i], "\033\n"));
+    }
+}
+
 static void
 a_result_with_errors_is_failed(void **state)
 {
@@ -619,6 +687,8 @@ main(void)
         cmocka_unit_test(a_result_without_errors_is_done),
         cmocka_unit_test(reads_what_the_guest_has_taken),
         cmocka_unit_test(reads_what_has_failed),
+        cmocka_unit_test(reads_what_was_dropped),
+        cmocka_unit_test(hostile_drops_are_bounded_and_safe_to_show),
         cmocka_unit_test(a_result_with_errors_is_failed),
         cmocka_unit_test(the_last_stage_that_has_finished_is_the_end),
         cmocka_unit_test(a_stage_that_runs_once_more_is_no_end),

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/digest.h"
 #include "host/documents.h"
 #include "store/record.h"
@@ -193,6 +194,57 @@ a_boot_takes_the_result_of_the_one_before_away(void **state)
     assert_non_null(record.done);
 }
 
+/* The result of 16:01 is that of a snapshot that was taken before the boot of 16:03 began. */
+static void
+a_snapshot_has_the_result_from_before_it(void **state)
+{
+    static const struct {
+        time_t taken;
+        bool has_result;
+    } cases[] = {
+        {1795276860, false}, {1795276861, true},  {1795276979, true},
+        {1795276980, false}, {1795277100, false}, {-1, false},
+    };
+    cleanup_record struct record written = {0};
+    cleanup_record struct record record = {0};
+    cleanup_record_boot struct record_boot boot = {0};
+
+    make_result(&written.result, 1, "error");
+    texts_add(&written.result.claim.dropped, &written.result.claim.dropped_count,
+              xstrdup("user-data: gone"));
+    make_boot(&boot);
+    free(boot.time);
+    boot.time = xstrdup("2026-11-21T16:03:00Z");
+    record_set_boot(&written, &boot);
+    /* A boot that is reverted, too, has no result of its own. */
+    make_boot(&boot);
+    free(boot.time);
+    boot.time = xstrdup("2026-11-21T16:05:00Z");
+    record_set_boot(&written, &boot);
+    write_record(unit_directory(state), &written);
+    read_record(unit_directory(state), &record);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct record_result *result = record_result_at(&record, cases[i].taken);
+
+        assert_true(cases[i].has_result == (result != NULL));
+        if (result) {
+            assert_int_equal(result->state, GUEST_STATE_FAILED);
+            assert_string_equal(result->errors[0], "error");
+            assert_string_equal(result->claim.dropped[0], "user-data: gone");
+        }
+    }
+    /* The next one's result takes its place. */
+    make_result(&record.result, 1, "error");
+    free(record.result.time);
+    record.result.time = xstrdup("2026-11-21T16:06:00Z");
+    make_boot(&boot);
+    free(boot.time);
+    boot.time = xstrdup("2026-11-21T16:08:00Z");
+    record_set_boot(&record, &boot);
+    assert_null(record_result_at(&record, 1795276861));
+    assert_non_null(record_result_at(&record, 1795277221));
+}
+
 /* --- what others wrote ----------------------------------------------------------------
  */
 
@@ -351,6 +403,7 @@ main(void)
         unit_test_in_directory(an_empty_one_leaves_no_file),
         unit_test_in_directory(others_cannot_read_it_nor_one_that_they_could),
         cmocka_unit_test(a_boot_takes_the_result_of_the_one_before_away),
+        unit_test_in_directory(a_snapshot_has_the_result_from_before_it),
         unit_test_in_directory(keeps_what_replaced_the_seed_until_the_next_boot),
         unit_test_in_directory(counts_what_it_does_not_know_as_missing),
         unit_test_in_directory(refuses_what_is_no_record),
