@@ -75,16 +75,14 @@ read_identity(const struct layout_document *document, const char *data, size_t s
               struct identity *identity, struct failure **failure)
 {
     cleanup_yaml struct yaml yaml = {0};
-    const char *uuid, *request_id, *hostname;
+    const char *uuid, *hostname;
     cleanup_json json_t *json = NULL;
 
     *identity = (struct identity){0};
     if (document->role == LAYOUT_META_DATA) {
         if (yaml_read(&yaml, data ? data : "", size, YAML_ONE_MAPPING, failure) < 0)
             return -1;
-        /* NoCloud uses the request's unchanged. */
         identity->instance_id = copy_scalar(&yaml, "instance-id");
-        identity->request_id = copy_scalar(&yaml, "instance-id");
         identity->hostname = copy_scalar(&yaml, "local-hostname");
         return 0;
     }
@@ -94,10 +92,8 @@ read_identity(const struct layout_document *document, const char *data, size_t s
     if (!json)
         return -1;
     uuid = json_string_value(json_object_get(json, "uuid"));
-    request_id = json_string_value(json_object_get(json, "instance_id"));
     hostname = json_string_value(json_object_get(json, "hostname"));
     identity->instance_id = uuid ? xstrdup(uuid) : NULL;
-    identity->request_id = request_id ? xstrdup(request_id) : NULL;
     identity->hostname = hostname ? xstrdup(hostname) : NULL;
     if (uuid)
         return 0;
@@ -227,7 +223,6 @@ void
 identity_clear(struct identity *identity)
 {
     free(identity->instance_id);
-    free(identity->request_id);
     free(identity->hostname);
     *identity = (struct identity){0};
 }

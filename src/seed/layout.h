@@ -62,7 +62,6 @@ const struct layout_document *layout_find_role(const struct layout *layout,
  * (identity_clear). */
 struct identity {
     char *instance_id; /* the one that cloud-init uses: on a ConfigDrive, the uuid */
-    char *request_id;  /* the request's, from which virt-seed makes that uuid */
     char *hostname;
 };
 
