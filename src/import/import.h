@@ -64,6 +64,11 @@ char *import_find_seed(struct domain *domain);
  * domain. */
 int import_check(const struct import *import, struct failure **failure);
 
+/* Adds <user-data>: as "raw", with a note, if cloud-init would ignore it. */
+void import_add_user_data(struct import *import, const char *data, size_t size);
+/* Marks the <user-data> with such content. */
+void import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t size);
+
 void import_note(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
