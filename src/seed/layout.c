@@ -146,6 +146,52 @@ layout_describe(const struct layout_document *document, const char *data, size_t
 }
 
 char *
+layout_content_path(const json_t *content_path)
+{
+    const char *text = json_string_value(content_path);
+
+    if (!text)
+        return NULL;
+    text += strspn(text, "/");
+    return *text ? xasprintf("openstack/%s", text) : NULL;
+}
+
+static void
+add_reference(json_t *references, const json_t *item, const char *taken)
+{
+    cleanup_free char *path = layout_content_path(json_object_get(item, "content_path"));
+
+    if (path)
+        json_set(references, path, json_outside_string(taken));
+}
+
+json_t *
+layout_references(const struct seed *seed)
+{
+    const struct layout *layout = layout_find(seed->label);
+    const struct document *document =
+        layout ? seed_find_document(seed, layout->documents->path) : NULL;
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_json json_t *meta = NULL;
+    json_t *references = json_object();
+    json_t *item;
+    size_t i;
+
+    if (!document || layout->documents->role != LAYOUT_META_DATA_JSON)
+        return references;
+    meta = load_json(buffer_text(&document->data), document->data.size, &ignored);
+    add_reference(references, json_object_get(meta, "network_config"), "interfaces(5)");
+    json_array_foreach(json_object_get(meta, "files"), i, item)
+    {
+        const char *path = json_string_value(json_object_get(item, "path"));
+        cleanup_free char *taken = xasprintf("the file %.256s", path ? path : "?");
+
+        add_reference(references, item, taken);
+    }
+    return references;
+}
+
+char *
 layout_instance_id(const struct layout_document *document, const char *data, size_t size)
 {
     cleanup_failure struct failure *ignored = NULL;

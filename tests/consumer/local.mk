@@ -7,6 +7,7 @@ consumer_tests = \
 	%D%/configdrive.bats \
 	%D%/identity.bats \
 	%D%/imds.bats \
+	%D%/import.bats \
 	%D%/initialization.bats \
 	%D%/interfaces.bats \
 	%D%/net.bats \
