@@ -65,12 +65,13 @@ check_user_data(const struct check *check)
             check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
         if (part->raw)
-            check_warn(check, WARNING_UNSEEN, part->line,
-                       "look in the guest whether it worked; remove format= if it runs "
-                       "cloud-init",
-                       "%s is for another program than cloud-init (format=\"raw\"): it was "
-                       "not checked, the guest gets nothing else, and it sends no report",
-                       description);
+            check_warn(
+                check, WARNING_UNSEEN, part->line,
+                "look in the guest whether it worked; remove format= if it runs "
+                "cloud-init",
+                "%s is for another program than cloud-init (format=\"raw\"): it was "
+                "not checked, the guest gets nothing else, and it sends no report",
+                description);
         else if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
             check_warn(
                 check, WARNING_UNSEEN, part->line,

@@ -391,8 +391,9 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
             add_document),
-    SETTING(USER_DATA_RAW, "FILE", "a document for a guest without cloud-init, given alone",
-            NULL, "user-data", NULL, add_document),
+    SETTING(USER_DATA_RAW, "FILE",
+            "a document for a guest without cloud-init, given alone", NULL, "user-data",
+            NULL, add_document),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
             NULL, "vendor-data", NULL, add_document),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,

@@ -413,11 +413,12 @@ check_raw(const struct request *request, const xmlNode *node, struct failure **f
     }
     if (!request->raw || !other)
         return 0;
-    return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                           "has <user-data format=\"raw\"> and %s, but such user-data is "
-                           "given to the guest alone\n"
-                           "keep one of them; remove format= if the guest runs cloud-init",
-                           other);
+    return vocabulary_fail(
+        node, failure, FAILURE_REQUEST,
+        "has <user-data format=\"raw\"> and %s, but such user-data is "
+        "given to the guest alone\n"
+        "keep one of them; remove format= if the guest runs cloud-init",
+        other);
 }
 
 /* Checks and sets what depends on several elements. */

@@ -36,9 +36,10 @@ import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t s
     if (user_data_kind(data, size) != USER_DATA_UNKNOWN)
         return;
     xml_set_attribute(node, "format", "raw");
-    import_note(import, "the user-data has no header that cloud-init knows: it is for another "
-                        "program, and given as it is (format=\"raw\"); the guest will not "
-                        "report. If it runs cloud-init, fix the first line instead");
+    import_note(import,
+                "the user-data has no header that cloud-init knows: it is for another "
+                "program, and given as it is (format=\"raw\"); the guest will not "
+                "report. If it runs cloud-init, fix the first line instead");
 }
 
 void

@@ -318,12 +318,13 @@ check_ignition(const xmlNode *script, const xmlNode *node, struct failure **fail
         yaml_read(&yaml, text, strlen(text), YAML_CLOUD_CONFIG, &ignored) < 0 ||
         !yaml_get(yaml.root, "ignition"))
         return 0;
-    return fail(xml_child(node, "custom_script"),
-                "is a configuration for Ignition, which the engine completes with the host "
-                "name, the user and the keys",
-                "write the complete configuration, and give it to the guest as it is: "
-                "virt-seed set DOMAIN --datasource=configdrive --user-data-raw=FILE",
-                failure);
+    return fail(
+        xml_child(node, "custom_script"),
+        "is a configuration for Ignition, which the engine completes with the host "
+        "name, the user and the keys",
+        "write the complete configuration, and give it to the guest as it is: "
+        "virt-seed set DOMAIN --datasource=configdrive --user-data-raw=FILE",
+        failure);
 }
 
 static int

@@ -155,7 +155,8 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
 
         if (!path || !document || document->unread || json_object_size(item) != 2 ||
             !element_can_hold(path, strlen(path)))
-            return fail_key(key, "has a file without a path or a content that can be read",
+            return fail_key(key,
+                            "has a file without a path or a content that can be read",
                             "write the file with write_files in user-data", failure);
         base64_encode(&encoded, document->data.data, document->data.size, 0);
         file = element_add(files, "file");
@@ -200,12 +201,14 @@ add_openstack_key(const struct meta_import *meta, const json_t *all, const char 
         return add_password(import, key, all, failure) < 0 ? -1 : 1;
     if (strcmp(key, "instance_id") == 0) {
         if (!json_equal(value, json_object_get(all, "uuid")))
-            import_note(import, "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
+            import_note(import,
+                        "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
         return 1;
     }
     if (strcmp(key, "devices") == 0) {
-        import_note(import, "key 'devices' is ignored: each seed describes the devices of "
-                            "its domain");
+        import_note(import,
+                    "key 'devices' is ignored: each seed describes the devices of "
+                    "its domain");
         return 1;
     }
     if (strcmp(key, "network_config") != 0)
@@ -232,9 +235,7 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
                                            "network-interfaces"};
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
-    int taken = names->json
-                    ? add_openstack_key(importing, meta, key, value, failure)
-                    : 0;
+    int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
     /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
@@ -434,9 +435,10 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
     if (import_seed(import, &seed, name, failure) < 0)
-        return failure_hint(failure, "give what is in the seed yourself: 'virt-seed inspect "
-                                     "--extract=DIR' unpacks it, and 'virt-seed set' takes "
-                                     "its documents");
+        return failure_hint(failure,
+                            "give what is in the seed yourself: 'virt-seed inspect "
+                            "--extract=DIR' unpacks it, and 'virt-seed set' takes "
+                            "its documents");
     if (!vocabulary_child(import->element, "instance-id"))
         import_note(import, "the seed has no instance-id: a guest that has already been "
                             "set up takes this for a new instance");

@@ -66,8 +66,9 @@ add_part(struct import *import, const char *part, size_t size)
     if (take_own(import, buffer_text(&data), data.size))
         return true;
     if (strstr(header, "list(prepend)"))
-        import_note(import, "a part of the vendor-data is left out: virt-seed.conf(5) of the "
-                            "host that made the seed has added it");
+        import_note(import,
+                    "a part of the vendor-data is left out: virt-seed.conf(5) of the "
+                    "host that made the seed has added it");
     else
         element_add_data(import->element, "vendor-data", buffer_text(&data), data.size);
     return true;
@@ -95,8 +96,7 @@ import_vendor_data(struct import *import, const char *data, size_t size,
 
         next = memmem(part, rest, separator, strlen(separator));
         if (next)
-            readable = *part == '\n' &&
-                       add_part(import, part + 1, (size_t)(next - part));
+            readable = *part == '\n' && add_part(import, part + 1, (size_t)(next - part));
     }
     if (readable)
         return 0;

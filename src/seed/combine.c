@@ -274,8 +274,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         buffer_append(&script, data->data, data->size);
         add_piece(&pieces, &script, NULL);
     }
-    for (struct part *part = first; part;
-         part = parts_next(&request->parts, part))
+    for (struct part *part = first; part; part = parts_next(&request->parts, part))
         add_piece(&pieces, &part->data, NULL);
     cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);
