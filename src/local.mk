@@ -251,6 +251,7 @@ libimport_a_SOURCES = \
 	%D%/import/kubevirt-source.c \
 	%D%/import/ovirt.c \
 	%D%/import/seed.c \
+	%D%/import/vendor-data.c \
 	$(NULL)
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 

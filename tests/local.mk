@@ -232,6 +232,7 @@ functional_tests = \
 	%D%/functional/imds-replace.bats \
 	%D%/functional/imds-units.bats \
 	%D%/functional/import-seed.bats \
+	%D%/functional/raw.bats \
 	%D%/functional/import.bats \
 	%D%/functional/in-place.bats \
 	%D%/functional/instance-id.bats \

@@ -12,6 +12,7 @@ dist_examples_DATA = \
 	%D%/examples/minimal.xml \
 	%D%/examples/ovirt.xml \
 	%D%/examples/passwords.xml \
+	%D%/examples/raw.xml \
 	%D%/examples/references.xml \
 	%D%/examples/served.xml \
 	%D%/examples/static-network.xml \

@@ -51,6 +51,16 @@ check_meta_data(const struct check *check)
                    "remove cache=, or use policy=\"domain\"",
                    "policy=\"content\" makes a new instance-id when the seed changes, "
                    "but with cache=\"keep\" the guest does not read it");
+    /* DataSourceConfigDrive, check_instance_id */
+    if (policy == INSTANCE_ID_FIXED && request->datasource->derives_instance_id &&
+        strcasecmp(request->instance_id, check->domain->uuid) == 0)
+        check_warn(
+            check, WARNING_WITHOUT_EFFECT, request->line,
+            "to have later changes applied, give it another instance-id: the guest "
+            "is then set up again",
+            "the instance-id is the domain's UUID: on a ConfigDrive, cloud-init then "
+            "keeps what it read at the first boot, and misses every change of the "
+            "seed");
     /* The seed's path or URL still contains the UUID of the original. */
     if (check->facts->seed_of_another && policy == INSTANCE_ID_FIXED)
         check_warn(check, WARNING_CLONED_INSTANCE_ID, request->line,

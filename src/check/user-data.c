@@ -16,7 +16,7 @@ document_kind(const struct part *part)
 {
     if (part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA)
         return USER_DATA_UNKNOWN;
-    if (part->data.size == 0 || part->masked)
+    if (part->data.size == 0 || part->masked || part->raw)
         return USER_DATA_UNKNOWN;
     return user_data_kind(part->data.data, part->data.size);
 }
@@ -64,7 +64,15 @@ check_user_data(const struct check *check)
         const struct yaml_node *root =
             check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
-        if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
+        if (part->raw)
+            check_warn(
+                check, WARNING_UNSEEN, part->line,
+                "look in the guest whether it worked; remove format= if it runs "
+                "cloud-init",
+                "%s is for another program than cloud-init (format=\"raw\"): it was "
+                "not checked, the guest gets nothing else, and it sends no report",
+                description);
+        else if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
             check_warn(
                 check, WARNING_UNSEEN, part->line,
                 "put each part into its own user-data element: virt-seed combines them",

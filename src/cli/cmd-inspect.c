@@ -22,7 +22,7 @@ struct options {
 
 /* What cloud-init makes of a file, or of a document that is missing. */
 struct judgement {
-    const char *path;
+    char *path;
     size_t size;
     char *taken;   /* NULL if cloud-init does not read it, or fails to */
     char *problem; /* NULL if there is none */
@@ -41,7 +41,7 @@ add_judgement(struct inspection *inspection, const char *path, size_t size)
 {
     struct judgement *judgement = array_add(inspection->judgements, inspection->count);
 
-    *judgement = (struct judgement){.path = path, .size = size};
+    *judgement = (struct judgement){.path = xstrdup(path), .size = size};
     return judgement;
 }
 
@@ -49,6 +49,9 @@ static void
 judge(struct inspection *inspection, const struct seed *seed)
 {
     const struct layout *layout = layout_find(seed->label);
+    cleanup_json json_t *references = layout_references(seed);
+    const char *path;
+    json_t *taken;
 
     inspection->seed = seed;
     inspection->layout = layout;
@@ -61,17 +64,29 @@ judge(struct inspection *inspection, const struct seed *seed)
             layout ? layout_find_document(layout, file->path) : NULL;
         cleanup_failure struct failure *failure = NULL;
 
-        if (!document)
+        taken = json_object_get(references, file->path);
+        if (!document && !taken)
             continue;
         if (file->unread) {
             judgement->problem =
                 xstrdup("is not a regular file, or is too large for a seed");
+        } else if (taken) {
+            judgement->taken = xstrdup(json_string_value(taken));
         } else {
             judgement->taken =
                 layout_describe(document, file->data.data, file->data.size, &failure);
             judgement->problem = failure ? xstrdup(failure->message) : NULL;
         }
         inspection->valid = inspection->valid && !judgement->problem;
+        json_object_del(references, file->path);
+    }
+    json_object_foreach(references, path, taken)
+    {
+        inspection->valid = false;
+        add_judgement(inspection, path, 0)->problem = xasprintf(
+            "is missing, but the meta-data names it as %s: cloud-init does not take the "
+            "seed",
+            json_string_value(taken));
     }
     for (const struct layout_document *document = layout ? layout->documents : NULL;
          document && document->path; document++) {
@@ -87,6 +102,7 @@ static void
 inspection_clear(struct inspection *inspection)
 {
     for (size_t i = 0; i < inspection->count; i++) {
+        free(inspection->judgements[i].path);
         free(inspection->judgements[i].taken);
         free(inspection->judgements[i].problem);
     }

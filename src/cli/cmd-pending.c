@@ -180,10 +180,7 @@ print_boot(const struct comparison *comparison)
         advise(comparison, "to have that whenever the seed changes", "instance-id-policy",
                "content");
     }
-    /* A ConfigDrive's is derived from the request's, and only the latter can be set. */
-    if (differs && (!identity->request_id || strcmp(identity->request_id, id) != 0))
-        puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
-    else if (differs)
+    if (differs)
         advise(comparison, "to keep the guest as it is", "instance-id", last);
 }
 

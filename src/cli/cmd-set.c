@@ -107,17 +107,22 @@ add_text(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
+#define USER_DATA_RAW "user-data-raw"
+
 static int
 add_document(struct writing *writing, const struct option_value *value,
              struct failure **failure)
 {
     const struct setting *setting = value->row->data;
     cleanup_buffer struct buffer content = {0};
+    xmlNode *node;
 
     if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0)
         return -1;
-    set_indent(
+    node = set_indent(
         element_add_data(writing->element, setting->element, content.data, content.size));
+    if (strcmp(value->row->name, USER_DATA_RAW) == 0)
+        xml_set_attribute(node, "format", "raw");
     return 0;
 }
 
@@ -386,6 +391,9 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
             add_document),
+    SETTING(USER_DATA_RAW, "FILE",
+            "a document for a guest without cloud-init, given alone", NULL, "user-data",
+            NULL, add_document),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
             NULL, "vendor-data", NULL, add_document),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,

@@ -130,12 +130,11 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
     if (!view->has_request)
         return;
     status->datasource = xstrdup(request->datasource->name);
-    /* A ConfigDrive derives its own from it. */
-    if (request->payload || request->datasource->derives_instance_id)
-        return;
+    /* A ConfigDrive derives another from the domain's UUID. */
     if (request->instance_id_policy == INSTANCE_ID_FIXED)
         status->instance_id = xstrdup(request->instance_id);
-    else if (request->instance_id_policy == INSTANCE_ID_DOMAIN)
+    else if (request->instance_id_policy == INSTANCE_ID_DOMAIN && !request->payload &&
+             !request->datasource->derives_instance_id)
         status->instance_id = xstrdup(status->uuid);
 }
 

@@ -87,6 +87,14 @@ adopt_seed(struct definition *definition, const struct context *context,
     import.element = xmlDocGetRootElement(import.doc);
     if (import_image(&import, path, failure) < 0 || import_check(&import, failure) < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    if (import.secret_count > 0)
+        return failure_set(
+            failure, FAILURE_REQUEST,
+            "domain '%s': the seed '%s' has a password, which belongs in a "
+            "secret of the host\n"
+            "import it with 'virt-seed import --secrets --set=DOMAIN "
+            "--replace seed FILE'",
+            definition->domain.name, path);
     request_insert(&definition->domain, import.element);
     wiring_note(wiring, "<cloud-init> made from the seed '%s'", path);
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)

@@ -174,7 +174,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     cleanup_identity struct identity identity = {0};
     xmlNode *element, *child;
 
-    if (!before || !old->instance_id || !old->request_id)
+    if (!before || !old->instance_id)
         return failure_set(failure, FAILURE_REQUEST_MISSING,
                            "its seed was not made from a <cloud-init> element\n"
                            "what oVirt's engine has made stays as it is");
@@ -186,7 +186,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     }
     if (old->hostname)
         element_add_text(element, "hostname", old->hostname);
-    child = element_add_text(element, "instance-id", old->request_id);
+    child = element_add_text(element, "instance-id", old->instance_id);
     xml_set_attribute(child, "policy", "fixed");
     if (request_read(request, running, failure) < 0)
         return -1;
@@ -195,8 +195,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     if (seed_make(seed, request, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
-    /* cloud-init must see the same instance: a ConfigDrive's id is derived from the
-     * request's. */
+    /* cloud-init must see the same instance. */
     if (strcmp(identity.instance_id, old->instance_id) == 0)
         return 0;
     return failure_set(failure, FAILURE_INSTANCE_ID,

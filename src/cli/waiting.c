@@ -297,6 +297,9 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
     } else if (!view->request.report) {
         reason = "its <cloud-init> says report=\"no\"";
         hint = "remove that with 'virt-seed edit DOMAIN element', and start it again";
+    } else if (view->request.raw) {
+        reason = "its <user-data format=\"raw\"> is for a guest without cloud-init";
+        hint = "look in the guest itself";
     } else if (!request_wants_report(&view->request)) {
         reason = "there is no reporter for Windows or oVirt's payload";
         hint = "look in the guest itself";

@@ -52,6 +52,7 @@ struct part {
     struct part_entry *entries; /* instead of data, if part_is_whole_secret() */
     size_t entry_count;
     char *of_host; /* the file of the host's configuration that adds it, else NULL */
+    bool raw;      /* user-data for another program than cloud-init: nobody checks it */
     bool masked;   /* the content is a placeholder, see part_mask() */
 };
 

@@ -237,18 +237,25 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
     struct request *request = data;
     enum part_kind kind =
         vocabulary_is(node, "user-data") ? PART_USER_DATA : PART_VENDOR_DATA;
+    cleanup_free char *format = xml_attribute(node, "format");
+    struct part *part;
     int count = 0;
 
-    for (const struct part *part = parts_find(&request->parts, kind); part;
+    for (part = parts_find(&request->parts, kind); part;
          part = parts_next(&request->parts, part))
         count++;
+    if (format && strcmp(format, "raw") != 0)
+        return vocabulary_fail_value(node, "format", format, "\"raw\"", failure);
     if (count == LIMIT_USER_DATA)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
                                "occurs too many times, at most %d\n"
                                "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
-    return add_part(request, kind, node, failure);
+    part = parts_add(&request->parts, kind, node, false, failure);
+    if (part && format)
+        part->raw = request->raw = true;
+    return part ? 0 : -1;
 }
 
 static int
@@ -299,7 +306,7 @@ static const struct vocabulary_element elements[] = {
     {"ssh-authorized-keys", read_list, ssh_keys_elements, .attributes = {REFERENCE}},
     {"ssh-host-keys", read_secret_only, .attributes = {"secret"}},
     {"meta-data", read_list, meta_data_elements, .attributes = {REFERENCE}},
-    {"user-data", read_document, .attributes = {REFERENCE, "encoding"},
+    {"user-data", read_document, .attributes = {REFERENCE, "encoding", "format"},
      .flags = VOCABULARY_SEVERAL},
     {"vendor-data", read_document, .attributes = {REFERENCE, "encoding"}},
     {"network-config", read_network_config, .attributes = {REFERENCE, "encoding", "from"},
@@ -379,6 +386,41 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     return 0;
 }
 
+/* Whatever cloud-init alone would read would be lost, or would be next to the document. */
+static int
+check_raw(const struct request *request, const xmlNode *node, struct failure **failure)
+{
+    const char *other = NULL;
+
+    if (request->initialization)
+        other = "<initialization>";
+    if (request->cache)
+        other = "cache=\"keep\"";
+    if (request->new_machine_id)
+        other = "machine-id=\"per-instance\"";
+    for (size_t i = 0; i < request->parts.count; i++) {
+        const struct part *part = request->parts.list[i];
+
+        if (part->kind == PART_USER_DATA &&
+            part != parts_find(&request->parts, PART_USER_DATA))
+            other = "another <user-data>";
+        else if (part->kind == PART_VENDOR_DATA)
+            other = "<vendor-data>";
+        else if (part->kind == PART_SSH_HOST_KEYS)
+            other = "ssh host keys";
+        else if (part->kind == PART_PASSWORD || part->kind == PART_ROOT_PASSWORD)
+            other = "a stored password";
+    }
+    if (!request->raw || !other)
+        return 0;
+    return vocabulary_fail(
+        node, failure, FAILURE_REQUEST,
+        "has <user-data format=\"raw\"> and %s, but such user-data is "
+        "given to the guest alone\n"
+        "keep one of them; remove format= if the guest runs cloud-init",
+        other);
+}
+
 /* Checks and sets what depends on several elements. */
 static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
@@ -409,6 +451,8 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has both ssh-host-keys=\"generate\" and <ssh-host-keys>\n"
                                "keep one of them");
+    if (check_raw(request, node, failure) < 0)
+        return -1;
     if (!initialization)
         return 0;
     if (initialization->root_password && parts_find(&request->parts, PART_ROOT_PASSWORD))

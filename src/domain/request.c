@@ -39,7 +39,8 @@ request_serial(const struct request *request)
 bool
 request_wants_report(const struct request *request)
 {
-    return request->report && !request->payload && !domain_is_windows(request->domain);
+    return request->report && !request->payload && !request->raw &&
+           !domain_is_windows(request->domain);
 }
 
 void

@@ -42,6 +42,7 @@ struct request {
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether we set the SMBIOS serial */
     bool report;         /* whether the guest should report its progress */
+    bool raw;            /* <user-data format="raw">: the guest does not run cloud-init */
     bool cache; /* whether the guest keeps what it read if its seed is missing later */
     bool new_machine_id; /* whether each new instance gets a machine-id of its own */
     bool until_done;     /* once the guest is set up, its seed has only its identity */
@@ -71,7 +72,7 @@ int request_read(struct request *request, const struct domain *domain,
 
 /* Return: whether the guest gets the reporter (seed/reporter.sh) and the domain its
  * channel: not for Windows, which has no shell to run it, nor for oVirt's payload, which
- * is used unchanged. */
+ * is used unchanged, nor for a guest without cloud-init (raw). */
 bool request_wants_report(const struct request *request);
 
 /* Keeps only the identity, which is the instance-id and the host name: removes all other

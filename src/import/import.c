@@ -11,6 +11,7 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
+#include "seed/content.h"
 
 int
 import_check(const struct import *import, struct failure **failure)
@@ -27,6 +28,25 @@ import_check(const struct import *import, struct failure **failure)
         request_read(&request, &domain, failure) < 0)
         return failure_prefix(failure, "the resulting request is invalid");
     return 0;
+}
+
+void
+import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t size)
+{
+    if (user_data_kind(data, size) != USER_DATA_UNKNOWN)
+        return;
+    xml_set_attribute(node, "format", "raw");
+    import_note(import,
+                "the user-data has no header that cloud-init knows: it is for another "
+                "program, and given as it is (format=\"raw\"); the guest will not "
+                "report. If it runs cloud-init, fix the first line instead");
+}
+
+void
+import_add_user_data(struct import *import, const char *data, size_t size)
+{
+    import_mark_raw(import, element_add_data(import->element, "user-data", data, size),
+                    data, size);
 }
 
 void

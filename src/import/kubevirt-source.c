@@ -103,6 +103,22 @@ get_secret_name(const char **name, const struct manifest *source, const char *fi
     return manifest_require_text(name, &reference, "name", hint, failure);
 }
 
+/* The manifest may lack the secret. */
+static void
+mark_secret(struct import *import, xmlNode *node, const struct source_document *document,
+            const char *name)
+{
+    const struct import_secret *secret = import_add_secret(import, name);
+
+    for (size_t i = 0; i < secret->key_count; i++) {
+        const struct secret_key *key = &secret->keys[i];
+
+        if (strcmp(key->name, document->keys[0]) == 0 ||
+            strcmp(key->name, document->keys[1]) == 0)
+            import_mark_raw(import, node, buffer_text(&key->content), key->content.size);
+    }
+}
+
 static int
 add_document(struct import *import, const struct kubevirt_machine *machine,
              const struct source_document *document, struct failure **failure)
@@ -111,6 +127,7 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
     const char *const fields[] = {document->text, document->base64, document->secret};
     cleanup_buffer struct buffer data = {0};
     const char *field = NULL, *text;
+    xmlNode *node;
 
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
         const json_t *value = json_object_get(source->value, fields[i]);
@@ -133,8 +150,10 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
             kubevirt_refer(import, machine, source, field, text, document->keys,
                            failure) < 0)
             return -1;
-        xml_set_attribute(element_add(import->element, document->element), "secret",
-                          text);
+        node = element_add(import->element, document->element);
+        xml_set_attribute(node, "secret", text);
+        if (strcmp(document->element, "user-data") == 0)
+            mark_secret(import, node, document, text);
         return 0;
     }
     if (manifest_get_text(&text, source, field, failure) < 0)
@@ -144,7 +163,10 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
     else if (base64_decode(&data, text) < 0)
         return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
-    element_add_data(import->element, document->element, data.data, data.size);
+    if (strcmp(document->element, "user-data") == 0)
+        import_add_user_data(import, buffer_text(&data), data.size);
+    else
+        element_add_data(import->element, document->element, data.data, data.size);
     return 0;
 }
 

@@ -340,7 +340,7 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
     if (!machine->imds)
         return 0;
     if (user_data)
-        element_add_data(import->element, "user-data", user_data, strlen(user_data));
+        import_add_user_data(import, user_data, strlen(user_data));
     if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
         return -1;
     /* s390x has no SMBIOS serial for the URL. */

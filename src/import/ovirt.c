@@ -17,6 +17,7 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
+#include "seed/content.h"
 #include "seed/yaml.h"
 
 /* How to translate an element that ours lacks. */
@@ -121,6 +122,9 @@ add_text(struct import *import, const xmlNode *node,
                     failure);
     if (!*text)
         return 0;
+    /* The engine splits the keys there, too. */
+    for (char *at = text; strcmp(word->name, "authorized_ssh_keys") == 0 && *at; at++)
+        *at = *at == '\r' ? '\n' : *at;
     if (word->flags & VOCABULARY_SECRET && text[strspn(text, "*")] == '\0')
         return fail(node, "is masked: oVirt does not reveal passwords",
                     "write the password, or remove the element", failure);
@@ -302,6 +306,27 @@ add_netmasks(struct import *import, xmlNode *target)
     }
 }
 
+/* The engine completes such a script itself (IgnitionHandler). */
+static int
+check_ignition(const xmlNode *script, const xmlNode *node, struct failure **failure)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *text = xml_text(script);
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (user_data_kind(text, strlen(text)) != USER_DATA_UNKNOWN ||
+        yaml_read(&yaml, text, strlen(text), YAML_CLOUD_CONFIG, &ignored) < 0 ||
+        !yaml_get(yaml.root, "ignition"))
+        return 0;
+    return fail(
+        xml_child(node, "custom_script"),
+        "is a configuration for Ignition, which the engine completes with the host "
+        "name, the user and the keys",
+        "write the complete configuration, and give it to the guest as it is: "
+        "virt-seed set DOMAIN --datasource=configdrive --user-data-raw=FILE",
+        failure);
+}
+
 static int
 read_initialization(struct import *import, const xmlNode *node, struct failure **failure)
 {
@@ -316,6 +341,8 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
     if (!target->children)
         return fail(node, "has no content", "add content: there is nothing to import",
                     failure);
+    if (check_ignition(vocabulary_child(target, "custom_script"), node, failure) < 0)
+        return -1;
     add_netmasks(import, target);
     return move_password(import, target, failure);
 }

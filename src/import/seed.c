@@ -20,6 +20,7 @@
 #include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
+#include "seed/layout.h"
 #include "seed/yaml.h"
 #include "wire/wire.h"
 
@@ -59,6 +60,13 @@ fail_key(const char *key, const char *message, const char *hint, struct failure 
     return failure_set(failure, FAILURE_REQUEST, "key '%.256s' %s\n%s", key, message,
                        hint);
 }
+
+/* What the keys of a document are translated with. */
+struct meta_import {
+    struct import *import;
+    const struct seed *seed; /* with the files that keys refer to */
+    const struct meta_keys *names;
+};
 
 static int
 add_word(struct import *import, const json_t *meta, const char *key, const char *element,
@@ -125,11 +133,109 @@ add_public_keys(struct import *import, const json_t *meta, const char *key,
     return 0;
 }
 
+/* cloud-init writes each file to its path; the content is another file of the drive. */
+static int
+add_files(const struct meta_import *meta, const char *key, const json_t *list,
+          struct failure **failure)
+{
+    xmlNode *files = element_add(meta->import->element, "initialization");
+    json_t *item;
+    size_t i;
+
+    files = element_add(files, "files");
+    json_array_foreach((json_t *)list, i, item)
+    {
+        const char *path = json_string_value(json_object_get(item, "path"));
+        cleanup_free char *content =
+            layout_content_path(json_object_get(item, "content_path"));
+        const struct document *document =
+            content ? seed_find_document(meta->seed, content) : NULL;
+        cleanup_buffer struct buffer encoded = {0};
+        xmlNode *file;
+
+        if (!path || !document || document->unread || json_object_size(item) != 2 ||
+            !element_can_hold(path, strlen(path)))
+            return fail_key(key,
+                            "has a file without a path or a content that can be read",
+                            "write the file with write_files in user-data", failure);
+        base64_encode(&encoded, document->data.data, document->data.size, 0);
+        file = element_add(files, "file");
+        element_add_text(file, "name", path);
+        element_add_text(file, "content", buffer_text(&encoded));
+        element_add_text(file, "type", "BASE64");
+    }
+    return 0;
+}
+
+/* A domain's XML is public, so a password becomes a secret of the host. */
+static int
+add_password(struct import *import, const char *key, const json_t *meta,
+             struct failure **failure)
+{
+    const char *password = json_string_value(json_object_get(meta, key));
+    const char *uuid = json_string_value(json_object_get(meta, "uuid"));
+    cleanup_free char *name = xasprintf("admin-password-%s", uuid ? uuid : "");
+    struct import_secret *secret;
+    struct secret_key *entry;
+
+    if (!password || secret_check_name("uuid", name, failure) < 0)
+        return *failure ? -1 : fail_key(key, "is not text", "fix it", failure);
+    secret = import_add_secret(import, name);
+    entry = array_add(secret->keys, secret->key_count);
+    *entry = (struct secret_key){.name = xstrdup("admin-password")};
+    buffer_append_string(&entry->content, password);
+    xml_set_attribute(element_add(import->element, "admin-password"), "secret", name);
+    return 0;
+}
+
+/* Keys of a ConfigDrive that are not text. Return: 1 if it is one, 0, or -1. */
+static int
+add_openstack_key(const struct meta_import *meta, const json_t *all, const char *key,
+                  const json_t *value, struct failure **failure)
+{
+    struct import *import = meta->import;
+
+    if (strcmp(key, "files") == 0 && json_is_array(value))
+        return add_files(meta, key, value, failure) < 0 ? -1 : 1;
+    if (strcmp(key, "admin_pass") == 0)
+        return add_password(import, key, all, failure) < 0 ? -1 : 1;
+    if (strcmp(key, "instance_id") == 0) {
+        if (!json_equal(value, json_object_get(all, "uuid")))
+            import_note(import,
+                        "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
+        return 1;
+    }
+    if (strcmp(key, "devices") == 0) {
+        import_note(import,
+                    "key 'devices' is ignored: each seed describes the devices of "
+                    "its domain");
+        return 1;
+    }
+    if (strcmp(key, "network_config") != 0)
+        return 0;
+    if (!seed_find_document(meta->seed, "openstack/latest/network_data.json"))
+        return fail_key(key,
+                        "names a network in the form of interfaces(5), which no element "
+                        "can express",
+                        "give the documents yourself, with the network as "
+                        "network_data.json: 'virt-seed set --network-config'",
+                        failure);
+    import_note(import, "key 'network_config' is ignored: cloud-init prefers "
+                        "network_data.json");
+    return 1;
+}
+
 /* A key without an element becomes an <entry> of `node`. */
 static int
-add_entry(struct import *import, const struct meta_keys *names, const json_t *meta,
-          const char *key, const json_t *value, xmlNode **node, struct failure **failure)
+add_entry(const struct meta_import *importing, const json_t *meta, const char *key,
+          const json_t *value, xmlNode **node, struct failure **failure)
 {
+    /* An element of that name would be refused. */
+    static const char *const reserved[] = {"random_seed", "dsmode", "seedfrom",
+                                           "network-interfaces"};
+    struct import *import = importing->import;
+    const struct meta_keys *names = importing->names;
+    int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
     /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
@@ -137,9 +243,15 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
                                  names->instance_type, names->public_keys};
     const char *text = json_string_value(value);
 
+    if (taken != 0)
+        return taken < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
         if (strcmp(key, known[i]) == 0)
             return 0;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
+        if (strcmp(key, reserved[i]) == 0)
+            text = NULL;
     }
     if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
         if (json_equal(value, json_object_get(meta, names->hostname)))
@@ -155,10 +267,6 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
                             "for every guest");
         return 0;
     }
-    if (strcmp(key, "admin_pass") == 0)
-        return fail_key(key, "is a password",
-                        "put it in a secret, and write <admin-password secret=…>",
-                        failure);
     if (!text || !element_can_hold(key, strlen(key)) ||
         !element_can_hold(text, strlen(text)))
         return fail_key(key, "has a value that no element can express",
@@ -171,9 +279,11 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
 }
 
 static int
-add_meta(struct import *import, const struct meta_keys *names, const struct buffer *data,
+add_meta(const struct meta_import *importing, const struct buffer *data,
          struct failure **failure)
 {
+    struct import *import = importing->import;
+    const struct meta_keys *names = importing->names;
     cleanup_json json_t *meta = NULL;
     xmlNode *node = NULL;
     const char *key;
@@ -205,7 +315,7 @@ add_meta(struct import *import, const struct meta_keys *names, const struct buff
         return -1;
     json_object_foreach(meta, key, value)
     {
-        if (add_entry(import, names, meta, key, value, &node, failure) < 0)
+        if (add_entry(importing, meta, key, value, &node, failure) < 0)
             return -1;
     }
     return 0;
@@ -216,12 +326,14 @@ add_meta(struct import *import, const struct meta_keys *names, const struct buff
 struct known_file {
     const char *path;
     const char *element;          /* that gives it to the guest unchanged, or NULL */
+    bool wrapped;                 /* it is the text of "cloud-init" in JSON */
     const struct meta_keys *meta; /* if there is no such element */
 };
 
 static const struct known_file configdrive_files[] = {
     {"openstack/latest/meta_data.json", .meta = &openstack_keys},
     {"openstack/latest/user_data", .element = "user-data"},
+    {"openstack/latest/vendor_data.json", .element = "vendor-data", .wrapped = true},
     {"openstack/latest/network_data.json", .element = "network-config"},
     {0},
 };
@@ -233,21 +345,32 @@ static const struct known_file nocloud_files[] = {
     {0},
 };
 
-/* In a seed that virt-seed made; each new one gets it again. */
-static bool
-is_reporter(const struct buffer *data)
+/* OpenStack's vendor_data.json, of which cloud-init reads one key (convert_vendordata). */
+static int
+add_wrapped(struct import *import, const struct buffer *data, struct failure **failure)
 {
-    static const char beginning[] = "#cloud-boothook\n#!/bin/sh\n# virt-seed: ";
+    json_error_t error;
+    cleanup_json json_t *object =
+        json_loadb(buffer_text(data), data->size, JSON_REJECT_DUPLICATES, &error);
+    const json_t *text = json_object_get(object, "cloud-init");
 
-    return data->size > strlen(beginning) &&
-           memcmp(data->data, beginning, strlen(beginning)) == 0;
+    if (object && json_object_size(object) == 0)
+        return 0;
+    if (!json_is_string(text) || json_object_size(object) != 1)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "is not JSON with text as 'cloud-init' and no other key\n"
+                           "make it such JSON: cloud-init reads nothing else");
+    return import_vendor_data(import, json_string_value(text), json_string_length(text),
+                              failure);
 }
 
 static int
-add_file(struct import *import, const struct document *file,
+add_file(const struct meta_import *importing, const struct document *file,
          const struct known_file *known, struct failure **failure)
 {
+    struct import *import = importing->import;
     const struct buffer *data = &file->data;
+    struct meta_import meta = *importing;
 
     while (known->path && strcmp(known->path, file->path) != 0)
         known++;
@@ -257,9 +380,18 @@ add_file(struct import *import, const struct document *file,
     if (file->unread)
         return failure_set(failure, FAILURE_REQUEST,
                            "is not a regular file, or too large for a seed's");
+    meta.names = known->meta;
     if (known->meta)
-        return add_meta(import, known->meta, data, failure);
-    if (data->size > 0 && !is_reporter(data))
+        return add_meta(&meta, data, failure);
+    if (data->size == 0)
+        return 0;
+    if (known->wrapped)
+        return add_wrapped(import, data, failure);
+    if (strcmp(known->element, "vendor-data") == 0)
+        return import_vendor_data(import, data->data, data->size, failure);
+    if (strcmp(known->element, "user-data") == 0)
+        import_add_user_data(import, data->data, data->size);
+    else
         element_add_data(import->element, known->element, data->data, data->size);
     return 0;
 }
@@ -269,6 +401,8 @@ import_seed(struct import *import, const struct seed *seed, const char *name,
             struct failure **failure)
 {
     bool config_drive = strcasecmp(seed->label, SEED_LABEL_CONFIGDRIVE) == 0;
+    cleanup_json json_t *references = layout_references(seed);
+    const struct meta_import importing = {.import = import, .seed = seed};
 
     if (!config_drive && strcasecmp(seed->label, SEED_LABEL_NOCLOUD) != 0)
         return failure_set(failure, FAILURE_REQUEST,
@@ -281,7 +415,10 @@ import_seed(struct import *import, const struct seed *seed, const char *name,
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *file = &seed->documents[i];
 
-        if (add_file(import, file, config_drive ? configdrive_files : nocloud_files,
+        /* add_files() takes these. */
+        if (json_object_get(references, file->path))
+            continue;
+        if (add_file(&importing, file, config_drive ? configdrive_files : nocloud_files,
                      failure) < 0)
             return failure_prefix(failure, "%s, file '%s'", name, file->path);
     }
@@ -298,7 +435,10 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
     if (import_seed(import, &seed, name, failure) < 0)
-        return failure_hint(failure, "omit it here, or remove it from the seed");
+        return failure_hint(failure,
+                            "give what is in the seed yourself: 'virt-seed inspect "
+                            "--extract=DIR' unpacks it, and 'virt-seed set' takes "
+                            "its documents");
     if (!vocabulary_child(import->element, "instance-id"))
         import_note(import, "the seed has no instance-id: a guest that has already been "
                             "set up takes this for a new instance");

@@ -254,7 +254,13 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer generated = {0};
     cleanup_buffer struct buffer script = {0};
+    struct part *first = parts_find(&request->parts, PART_USER_DATA);
 
+    if (request->raw && first) {
+        instance_id_add(id, COVER_USER_DATA, "user-data", &first->data);
+        *buffer = steal_buffer(&first->data);
+        return 0;
+    }
     if (cloud_config_write(&generated, request, id, failure) < 0)
         return -1;
     if (request->initialization && request->initialization->custom_script) {
@@ -268,8 +274,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         buffer_append(&script, data->data, data->size);
         add_piece(&pieces, &script, NULL);
     }
-    for (struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
-         part = parts_next(&request->parts, part))
+    for (struct part *part = first; part; part = parts_next(&request->parts, part))
         add_piece(&pieces, &part->data, NULL);
     cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);

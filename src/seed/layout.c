@@ -75,16 +75,14 @@ read_identity(const struct layout_document *document, const char *data, size_t s
               struct identity *identity, struct failure **failure)
 {
     cleanup_yaml struct yaml yaml = {0};
-    const char *uuid, *request_id, *hostname;
+    const char *uuid, *hostname;
     cleanup_json json_t *json = NULL;
 
     *identity = (struct identity){0};
     if (document->role == LAYOUT_META_DATA) {
         if (yaml_read(&yaml, data ? data : "", size, YAML_ONE_MAPPING, failure) < 0)
             return -1;
-        /* NoCloud uses the request's unchanged. */
         identity->instance_id = copy_scalar(&yaml, "instance-id");
-        identity->request_id = copy_scalar(&yaml, "instance-id");
         identity->hostname = copy_scalar(&yaml, "local-hostname");
         return 0;
     }
@@ -94,10 +92,8 @@ read_identity(const struct layout_document *document, const char *data, size_t s
     if (!json)
         return -1;
     uuid = json_string_value(json_object_get(json, "uuid"));
-    request_id = json_string_value(json_object_get(json, "instance_id"));
     hostname = json_string_value(json_object_get(json, "hostname"));
     identity->instance_id = uuid ? xstrdup(uuid) : NULL;
-    identity->request_id = request_id ? xstrdup(request_id) : NULL;
     identity->hostname = hostname ? xstrdup(hostname) : NULL;
     if (uuid)
         return 0;
@@ -147,6 +143,52 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     if (network_config_check(data, size, failure) < 0)
         return NULL;
     return xstrdup("network-config");
+}
+
+char *
+layout_content_path(const json_t *content_path)
+{
+    const char *text = json_string_value(content_path);
+
+    if (!text)
+        return NULL;
+    text += strspn(text, "/");
+    return *text ? xasprintf("openstack/%s", text) : NULL;
+}
+
+static void
+add_reference(json_t *references, const json_t *item, const char *taken)
+{
+    cleanup_free char *path = layout_content_path(json_object_get(item, "content_path"));
+
+    if (path)
+        json_set(references, path, json_outside_string(taken));
+}
+
+json_t *
+layout_references(const struct seed *seed)
+{
+    const struct layout *layout = layout_find(seed->label);
+    const struct document *document =
+        layout ? seed_find_document(seed, layout->documents->path) : NULL;
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_json json_t *meta = NULL;
+    json_t *references = json_object();
+    json_t *item;
+    size_t i;
+
+    if (!document || layout->documents->role != LAYOUT_META_DATA_JSON)
+        return references;
+    meta = load_json(buffer_text(&document->data), document->data.size, &ignored);
+    add_reference(references, json_object_get(meta, "network_config"), "interfaces(5)");
+    json_array_foreach(json_object_get(meta, "files"), i, item)
+    {
+        const char *path = json_string_value(json_object_get(item, "path"));
+        cleanup_free char *taken = xasprintf("the file %.256s", path ? path : "?");
+
+        add_reference(references, item, taken);
+    }
+    return references;
 }
 
 char *
@@ -227,7 +269,6 @@ void
 identity_clear(struct identity *identity)
 {
     free(identity->instance_id);
-    free(identity->request_id);
     free(identity->hostname);
     *identity = (struct identity){0};
 }

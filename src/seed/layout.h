@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 #include "base/failure.h"
 #include "domain/request.h"
 #include "host/documents.h"
@@ -62,7 +64,6 @@ const struct layout_document *layout_find_role(const struct layout *layout,
  * (identity_clear). */
 struct identity {
     char *instance_id; /* the one that cloud-init uses: on a ConfigDrive, the uuid */
-    char *request_id;  /* the request's, from which virt-seed makes that uuid */
     char *hostname;
 };
 
@@ -84,6 +85,14 @@ void identity_clear(struct identity *identity);
  */
 char *layout_describe(const struct layout_document *document, const char *data,
                       size_t size, struct failure **failure);
+
+/* Return: the path of the file that a "content_path" names, owned by the caller (free), or
+ * NULL (ConfigDriveReader, _read_content_path). */
+char *layout_content_path(const json_t *content_path);
+
+/* Return: the files that a ConfigDrive's meta-data names, each path with what cloud-init
+ * takes the file for; a mapping, owned by the caller (json_decref), which may be empty. */
+json_t *layout_references(const struct seed *seed);
 
 /* Return: the instance-id that cloud-init takes from the document, owned by the caller
  * (free); NULL if it has none, or is not meta-data. */

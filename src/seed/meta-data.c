@@ -377,15 +377,18 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
 
 /* --- ConfigDrive -------------------------------------------------------------------- */
 
+/* A fixed id is the user's, whatever it looks like: the guest may have had it from another
+ * tool's seed. */
 static char *
-derived_uuid(const char *domain_uuid, const char *instance_id)
+make_uuid(const struct request *request, const char *instance_id)
 {
     uuid_t space, uuid;
     char text[UUID_STR_LEN];
 
-    if (strcmp(instance_id, INSTANCE_ID_MASK) == 0)
-        return xstrdup(INSTANCE_ID_MASK);
-    if (uuid_parse(domain_uuid, space) < 0)
+    if (request->instance_id_policy == INSTANCE_ID_FIXED ||
+        strcmp(instance_id, INSTANCE_ID_MASK) == 0)
+        return xstrdup(instance_id);
+    if (uuid_parse(request->domain->uuid, space) < 0)
         uuid_clear(space);
     uuid_generate_sha1(uuid, space, instance_id, strlen(instance_id));
     uuid_unparse_lower(uuid, text);
@@ -458,9 +461,9 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
         return -1;
     instance_id = instance_id_of(id, object, configdrive_uncovered);
-    uuid = derived_uuid(request->domain->uuid, instance_id);
+    uuid = make_uuid(request, instance_id);
     json_set_string(object, "uuid", uuid);
-    json_set_string(object, "instance_id", instance_id);
+    json_set_string(object, "instance_id", uuid);
     json_append(buffer, object);
     return 0;
 }

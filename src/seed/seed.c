@@ -117,8 +117,8 @@ check_custom_script(const char *data, size_t size, bool windows, struct failure 
         return 0;
     return failure_set(failure, FAILURE_USER_DATA,
                        "is a configuration for Ignition, which cloud-init does not know\n"
-                       "give it to the guest with <sysinfo type='fwcfg'>, as "
-                       "'opt/com.coreos/config'");
+                       "give it to the guest with <user-data format=\"raw\">, or with "
+                       "<sysinfo type='fwcfg'>, as 'opt/com.coreos/config'");
 }
 
 static int
@@ -134,6 +134,8 @@ check_data(const struct request *request, const struct part *part,
     switch (part->kind) {
     case PART_USER_DATA:
     case PART_VENDOR_DATA:
+        if (part->raw)
+            return 0;
         return user_data_check(data, size, windows, failure);
     case PART_NETWORK_CONFIG:
         if (yaml_is_empty(data, size))

@@ -108,7 +108,8 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
  * cloud-init takes the uuid for the instance-id. If it is the system's own UUID,
  * cloud-init trusts its cache and misses every change (DataSourceConfigDrive,
  * check_instance_id). So it is a name-based UUID, made from the instance-id in the
- * domain's UUID as the namespace.
+ * domain's UUID as the namespace, unless policy="fixed" gives it. instance_id, which
+ * KubeVirt's guests know, is the same.
  */
 int meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
                                 struct instance_id *id, struct failure **failure);

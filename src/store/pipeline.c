@@ -241,7 +241,7 @@ pipeline_begin(const struct pipeline *pipeline, const struct host *host,
 
     if (request_read(request, domain, failure) < 0)
         return -1;
-    if (!request->payload)
+    if (!request->payload && !request->raw)
         add_defaults(request, pipeline->config);
     if (request->until_done && (host->read_record(host->data, &text, failure) < 0 ||
                                 record_parse(&record, &text, failure) < 0)) {

@@ -22,7 +22,7 @@ consume_drive() {
     consume_drive '<ci:hostname>other</ci:hostname>'
     understood '.["instance-id"]' "$first"
     consume_drive '<ci:instance-id policy="fixed">2</ci:instance-id>'
-    understood ".[\"instance-id\"] != $first" true
+    understood_text '.["instance-id"]' 2
     understood '.["meta-data"].instance_id' '"2"'
 }
 

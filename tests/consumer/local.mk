@@ -8,6 +8,7 @@ consumer_tests = \
 	%D%/dropped.bats \
 	%D%/identity.bats \
 	%D%/imds.bats \
+	%D%/import.bats \
 	%D%/initialization.bats \
 	%D%/interfaces.bats \
 	%D%/net.bats \

@@ -27,6 +27,8 @@ valid() {
         # oVirt's own example has its password in the XML.
         if [[ $example == */ovirt.xml ]]; then
             [[ ${lines[0]} == *'[inline-secret]' && ${#lines[@]} -eq 2 ]]
+        elif [[ $example == */raw.xml ]]; then
+            [[ ${lines[0]} == *'[unseen]' && ${#lines[@]} -eq 2 ]]
         else
             assert_said 'no problems found'
         fi

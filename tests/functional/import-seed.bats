@@ -206,3 +206,41 @@ END
     run virt-seed wire --replace printed.xml
     assert_refused 1 "could not read another tool's seed, '$PWD/$seed'" 'virt-seed set --user-data'
 }
+
+# --- virt-seed's own ----------------------------------------------------------------------------
+
+@test "a seed of virt-seed's own becomes the same documents again" {
+    local datasource
+
+    for datasource in nocloud configdrive; do
+        domain_xml "<ci:user-data>#!/bin/sh</ci:user-data><ci:vendor-data>#cloud-config
+locale: C.UTF-8</ci:vendor-data><ci:network-config from='interfaces'/><ci:initialization><ci:files><ci:file>
+<ci:name>/etc/motd</ci:name><ci:content>hi</ci:content></ci:file></ci:files></ci:initialization>" |
+            sed -e "s|<ci:cloud-init |&datasource='$datasource' cache='keep' machine-id='per-instance' |" \
+                -e "s|</devices>|<interface type='user'><mac address='52:54:00:00:00:0a'/></interface>&|" >first.xml
+        virt-seed --quiet build --force -o first.iso first.xml
+        virt-seed inspect first.iso >inspected
+        run ! grep 'not read by' inspected
+        virt-seed --quiet import seed first.iso >element
+        sed -e '/<ci:cloud-init/,/<\/ci:cloud-init>/{
+            /<\/ci:cloud-init>/r element
+            d
+        }' first.xml >again.xml
+        virt-seed --quiet build --force -o again.iso again.xml
+        rm -rf first again
+        virt-seed inspect --extract=first first.iso >/dev/null
+        virt-seed inspect --extract=again again.iso >/dev/null
+        diff -r first again
+    done
+}
+
+@test "inspect says that a file that the meta-data names is missing" {
+    mkdir -p drive/openstack/latest
+    echo '{"uuid": "i-1", "network_config": {"content_path": "/content/0000"}}' \
+        >drive/openstack/latest/meta_data.json
+    rm -r files
+    mv drive files
+    make_image seed.iso config-2
+    run -1 virt-seed inspect seed.iso
+    assert_said 'openstack/content/0000: 0 bytes: is missing'
+}

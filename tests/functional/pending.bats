@@ -185,6 +185,20 @@ END
 }
 
 # bats test_tags=native
+@test "a ConfigDrive's instance-id can be kept by its uuid" {
+    local drive='datasource="configdrive"' was
+
+    attributes=$drive start "$cloud_config"
+    stop
+    was=$(jq -r '.boot["instance-id"]' "$record")
+    attributes=$drive run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
+    assert_said "instance-id: second, at the last boot $was" "virt-seed set ./next.xml --instance-id=$was"
+    virt-seed set ./next.xml --instance-id="$was" >kept.xml
+    run -0 virt-seed --root="$root" pending ./kept.xml
+    assert_said 'changes nothing'
+}
+
+# bats test_tags=native
 @test "policy=content turns a change into a first boot" {
     start "$cloud_config<ci:instance-id policy='content'/>"
     stop
