@@ -51,13 +51,17 @@ path_matches(const char *path, const struct walk *walk)
 static void
 apply(const struct walk *walk, const struct yaml_node *node)
 {
+    const struct rule *found = NULL;
+
     for (const struct rule *rule = walk->rules; rule->paths[0]; rule++) {
         const char *const *path = rule->paths;
         const char *name;
 
         while (*path && !path_matches(*path, walk))
             path++;
-        if (!*path || !rule->applies(walk->check, node))
+        /* One finding of a kind is enough for a value. */
+        if (!*path || (found && found->id == rule->id) ||
+            !rule->applies(walk->check, node))
             continue;
         name = *path;
         /* A leading "*." means nothing to the user. */
@@ -68,8 +72,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
         check_warn(walk->check, rule->id, walk->part->line, rule->hint,
                    "%s: line %d: '%.256s' %s", walk->description, node->line,
                    name ? name : "*", rule->message);
-        /* One finding for a value is enough. */
-        return;
+        found = rule;
     }
 }
 

@@ -5,6 +5,7 @@
 consumer_tests = \
 	%D%/combine.bats \
 	%D%/configdrive.bats \
+	%D%/dropped.bats \
 	%D%/identity.bats \
 	%D%/imds.bats \
 	%D%/initialization.bats \
@@ -21,6 +22,7 @@ EXTRA_DIST += $(consumer_tests) \
 	%D%/compare.py \
 	%D%/consumer.bash \
 	%D%/documents.yaml \
+	%D%/dropped.yaml \
 	%D%/known-differences \
 	%D%/machine.py \
 	%D%/read-seed.py \
