@@ -297,7 +297,7 @@ static const struct pair {
      "with it",
      "write 'lock_passwd: false' next to it"},
     {needs_nothing, "network", is_set,
-     "has no effect: cloud-init takes no network configuration from there",
+     "comes too late: cloud-init sets up the network before it reads this",
      "move it to <network-config>"},
     {needs_nothing, "datasource_list", is_set,
      "comes too late to choose the datasource, and a later boot could look elsewhere",

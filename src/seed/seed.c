@@ -166,7 +166,8 @@ check_piece_references(void *context, const struct user_data_piece *piece,
 {
     struct references *references = context;
 
-    if (piece->kind != USER_DATA_TEMPLATE)
+    if (piece->kind != USER_DATA_TEMPLATE ||
+        user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
         return 0;
     if (!references->keys)
         references->keys = meta_data_keys(references->request);

@@ -201,9 +201,18 @@ find_name(const char *const *names, size_t count, const char *name)
     return NULL;
 }
 
+/* Jinja does not mind if nothing follows. */
 static int
 skip_raw(struct scanner *scanner, int line, struct failure **failure)
 {
+    const char *rest = scanner->at;
+
+    while (rest < scanner->end && isspace((unsigned char)*rest))
+        rest++;
+    if (rest == scanner->end) {
+        move(scanner, rest);
+        return 0;
+    }
     while (scanner->at < scanner->end) {
         const char *next =
             memmem(scanner->at, (size_t)(scanner->end - scanner->at), "{%", 2);

@@ -290,13 +290,10 @@ check_piece(void *context, const struct user_data_piece *piece, struct failure *
 {
     if (piece->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(piece->data, piece->size, YAML_CLOUD_CONFIG, failure);
-    if (piece->kind != USER_DATA_TEMPLATE)
+    /* Some versions of cloud-init apply a part of type text/jinja2 without a header, too. */
+    if (piece->kind != USER_DATA_TEMPLATE ||
+        user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
         return 0;
-    if (user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
-        return failure_set(failure, FAILURE_USER_DATA,
-                           "has the type text/jinja2 and no header of a template, so "
-                           "cloud-init would drop it\n"
-                           "begin it with '## template: jinja'");
     return check_template(piece->data, piece->size, failure);
 }
 
