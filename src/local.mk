@@ -149,10 +149,13 @@ libseed_a_SOURCES = \
 	%D%/seed/network-check.c \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
+	%D%/seed/pieces.c \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
 	%D%/seed/ssh-host-keys.c \
 	%D%/seed/ssh-host-keys.h \
+	%D%/seed/template.c \
+	%D%/seed/template.h \
 	%D%/seed/user-data.c \
 	%D%/seed/writers.h \
 	%D%/seed/yaml-json.c \
@@ -231,6 +234,7 @@ libmaker_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
+	%D%/check/conflicts.c \
 	%D%/check/disks.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \

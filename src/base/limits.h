@@ -30,6 +30,10 @@
 #define LIMIT_PARTS 1024
 #define LIMIT_USER_DATA 16
 
+/* The parts of a document that is MIME or an archive, and messages within each other. */
+#define LIMIT_PIECES 1000
+#define LIMIT_MIME_DEPTH 8
+
 /* oVirt's payload: how many files, bytes of a name (Rock Ridge), characters of the
  * volume's label. */
 #define LIMIT_PAYLOAD_FILES 256

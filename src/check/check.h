@@ -28,6 +28,9 @@
     X(YAML_TYPE, "yaml-type")                                                            \
     X(SCHEMA, "schema")                                                                  \
     X(UNSEEN, "unseen")                                                                  \
+    X(IGNORED, "ignored")                                                                \
+    X(INCLUDE, "include")                                                                \
+    X(CANCELLED, "cancelled")                                                            \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(UNKNOWN_RESULT, "unknown-result")                                                  \
@@ -103,6 +106,7 @@ struct check {
 /* Each adds its own warnings. Content that the guest would reject was already reported as
  * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
+void check_conflicts(const struct check *check);
 void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
 void check_initialization(const struct check *check);
@@ -121,6 +125,17 @@ bool check_has_warned(const struct check *check, enum warning id, int line);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);
+
+/*
+ * Calls the function with each document that user-data, vendor-data or oVirt's custom script
+ * consists of: a part of MIME, gzip or an archive as a part of its own, with its number. A
+ * document that is masked is omitted. The piece lives as long as the call. Return: whether
+ * all of them were visited.
+ */
+typedef void check_piece(const struct check *check, const struct part *piece,
+                         enum user_data_kind kind, void *context);
+bool check_each_piece(const struct check *check, const struct part *part,
+                      check_piece *visit, void *context);
 
 /* --- rules on what a document contains (rules.c) ---------------------------------- */
 
@@ -154,6 +169,12 @@ bool rule_no_text(const struct check *check, const struct yaml_node *node);
 bool rule_other_text(const struct check *check, const struct yaml_node *node);
 bool rule_text(const struct check *check, const struct yaml_node *node);
 bool rule_there(const struct check *check, const struct yaml_node *node);
+
+/* The value is present, and not one that only locks a password: "*" or "!". */
+bool rule_is_password(const struct check *check, const struct yaml_node *node);
+
+/* Return: whether cloud-init takes the value for true (util.is_true). */
+bool rules_is_true(const struct yaml_node *node);
 
 #define RULE_TEXT                                                                        \
     rule_no_text, WARNING_YAML_VALUE,                                                    \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -50,13 +51,17 @@ path_matches(const char *path, const struct walk *walk)
 static void
 apply(const struct walk *walk, const struct yaml_node *node)
 {
+    const struct rule *found = NULL;
+
     for (const struct rule *rule = walk->rules; rule->paths[0]; rule++) {
         const char *const *path = rule->paths;
         const char *name;
 
         while (*path && !path_matches(*path, walk))
             path++;
-        if (!*path || !rule->applies(walk->check, node))
+        /* One finding of a kind is enough for a value. */
+        if (!*path || (found && found->id == rule->id) ||
+            !rule->applies(walk->check, node))
             continue;
         name = *path;
         /* A leading "*." means nothing to the user. */
@@ -67,6 +72,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
         check_warn(walk->check, rule->id, walk->part->line, rule->hint,
                    "%s: line %d: '%.256s' %s", walk->description, node->line,
                    name ? name : "*", rule->message);
+        found = rule;
     }
 }
 
@@ -172,4 +178,26 @@ bool
 rule_there(const struct check *check, const struct yaml_node *node)
 {
     return node->kind != YAML_SCALAR || *node->text;
+}
+
+bool
+rule_is_password(const struct check *check, const struct yaml_node *node)
+{
+    if (!rule_there(check, node))
+        return false;
+    return node->kind != YAML_SCALAR || node->text[strspn(node->text, "*!")] != '\0';
+}
+
+bool
+rules_is_true(const struct yaml_node *node)
+{
+    static const char *const words[] = {"true", "1", "on", "yes"};
+
+    if (node->type == YAML_BOOLEAN)
+        return node->value.boolean;
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        if (strcasecmp(node->text, words[i]) == 0)
+            return true;
+    }
+    return false;
 }

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -20,64 +21,154 @@
 
 /* --- in the XML --------------------------------------------------------------------- */
 
+/* What follows these is a secret, if it is a value and not a variable's name. */
+static const char *const before_values[] = {
+    "K3S_TOKEN=",  "--token ",     "--token=",           "token:",
+    "PrivateKey=", "PrivateKey =", "secret_access_key=", "secret_access_key =",
+    "passwd:",     "password:",    "pro attach ",
+};
+
+static const char *const words[] = {"chpasswd\n", "chpasswd <<", "| chpasswd",
+                                    "PRIVATE KEY-----"};
+
+/* "-----BEGIN " in base64, whose next characters depend on the key's kind. */
+#define PEM_IN_BASE64 "LS0tLS1CRUdJTi"
+
+/* Return: whether a value comes there, after what separates it from its name. */
+static bool
+is_value(const char *at, const char *end)
+{
+    while (at < end && strchr(" \t=:\"'", *at) && *at)
+        at++;
+    /* A hash, and not a variable. */
+    if (end - at >= 4 && *at == '$' && at[2] == '$')
+        return true;
+    return at < end && (isalnum((unsigned char)*at) || *at == '/' || *at == '+');
+}
+
+/* As in "https://user:password@host". */
+static bool
+has_password_in_url(const char *data, size_t size)
+{
+    const char *end = data + size;
+
+    while ((data = memmem(data, (size_t)(end - data), "://", 3))) {
+        const char *colon = NULL;
+
+        data += 3;
+        while (data < end &&
+               (isalnum((unsigned char)*data) || strchr("-._~%!*+,;=:$", *data)) &&
+               *data) {
+            if (*data == ':' && !colon)
+                colon = data;
+            data++;
+        }
+        if (data < end && *data == '@' && colon && data > colon + 1 && colon[1] != '$')
+            return true;
+    }
+    return false;
+}
+
+/* Certificates begin the same way, so the kind must be decoded. */
+static bool
+has_key_in_base64(const char *data, size_t size)
+{
+    const char *end = data + size;
+
+    while ((data = memmem(data, (size_t)(end - data), PEM_IN_BASE64,
+                          strlen(PEM_IN_BASE64)))) {
+        cleanup_buffer struct buffer decoded = {0};
+        cleanup_free char *text =
+            xstrndup(data, (size_t)(end - data) < 64 ? (size_t)(end - data) : 64);
+
+        text[strspn(text,
+                    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")] =
+            '\0';
+        text[strlen(text) / 4 * 4] = '\0';
+        if (base64_decode(&decoded, text) == 0 &&
+            memmem(buffer_text(&decoded), decoded.size, "PRIVATE KEY", 11))
+            return true;
+        data += strlen(PEM_IN_BASE64);
+    }
+    return false;
+}
+
+static bool
+has_secret(const char *data, size_t size)
+{
+    const char *end = data + size;
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        if (memmem(data, size, words[i], strlen(words[i])))
+            return true;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(before_values); i++) {
+        const char *at = data;
+        const size_t length = strlen(before_values[i]);
+
+        while ((at = memmem(at, (size_t)(end - at), before_values[i], length))) {
+            at += length;
+            if (is_value(at, end))
+                return true;
+        }
+    }
+    return has_password_in_url(data, size) || has_key_in_base64(data, size);
+}
+
+static bool
+rule_has_secret(const struct check *check, const struct yaml_node *node)
+{
+    return node->kind == YAML_SCALAR && has_secret(node->text, node->length);
+}
+
 static const struct rule rules[] = {
     {{"**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
       "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
       "**.client-key-password", "chpasswd.list"},
-     rule_there,
+     rule_is_password,
      WARNING_INLINE_SECRET,
      "seems to be a secret " EVERYBODY,
+     MOVE_HINT},
+    {{"**.*"},
+     rule_has_secret,
+     WARNING_INLINE_SECRET,
+     "seems to contain a password or key " EVERYBODY,
      MOVE_HINT},
     {.paths = {NULL}},
 };
 
-/* For documents other than YAML. The words after the first KEY_WORDS also say more than a
- * YAML key does. */
-#define KEY_WORDS 3
-static const char *const words[] = {
-    "passwd:", "password:", "chpasswd", "PRIVATE KEY-----", "PrivateKey =",
-};
-
-static bool
-has_word(const struct buffer *data, size_t first)
+static void
+check_document(const struct check *check, const struct part *part,
+               enum user_data_kind kind, void *context)
 {
-    for (size_t i = first; i < ARRAY_SIZE(words); i++) {
-        if (memmem(data->data, data->size, words[i], strlen(words[i])))
-            return true;
+    const bool is_yaml = kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_JSONP ||
+                         part->kind == PART_NETWORK_CONFIG;
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root = is_yaml ? rules_read(&yaml, part) : NULL;
+    cleanup_free char *description = NULL;
+
+    if (root) {
+        rules_apply(check, part, root, rules);
+        return;
     }
-    return false;
+    if (!has_secret(buffer_text(&part->data), part->data.size))
+        return;
+    description = part_describe(part);
+    check_warn(check, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
+               "%s seems to contain a password or key " EVERYBODY, description);
 }
 
 /* For a part whose content is in the XML itself. */
 static void
 check_inline(const struct check *check, const struct part *part)
 {
-    const enum user_data_kind kind = user_data_kind(part->data.data, part->data.size);
-    const size_t count = check->findings->count;
-    bool is_yaml = kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_ARCHIVE ||
-                   kind == USER_DATA_JSONP;
-    cleanup_yaml struct yaml yaml = {0};
-    const struct yaml_node *root = NULL;
-
-    if (part->kind == PART_VALUE && strstr(part->element, "password")) {
+    if (part->kind == PART_VALUE && strstr(part->element, "password"))
         check_warn(check, WARNING_INLINE_SECRET, part->line,
                    "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
                    "secret=\"NAME\" key=\"KEY\"",
                    "<%s> is " EVERYBODY, part->element);
-        return;
-    }
-    if (part->kind == PART_NETWORK_CONFIG)
-        is_yaml = true;
-    if (part->kind == PART_VALUE && kind == USER_DATA_UNKNOWN)
-        is_yaml = true;
-    if (is_yaml)
-        root = rules_read(&yaml, part);
-    if (root)
-        rules_apply(check, part, root, rules);
-    /* The keys of YAML have been checked. */
-    if (check->findings->count == count && has_word(&part->data, root ? KEY_WORDS : 0))
-        check_warn(check, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
-                   "<%s> seems to contain a password or key " EVERYBODY, part->element);
+    else if (!check_each_piece(check, part, check_document, NULL))
+        check_document(check, part, USER_DATA_UNKNOWN, NULL);
 }
 
 /* --- in the guest ------------------------------------------------------------------- */
@@ -167,7 +258,7 @@ check_secrets(const struct check *check)
     for (size_t i = 0; payload && i < payload->document_count; i++) {
         const struct document *file = &payload->documents[i];
 
-        if (file->data.size > 0 && has_word(&file->data, 0))
+        if (file->data.size > 0 && has_secret(file->data.data, file->data.size))
             check_warn(check, WARNING_INLINE_SECRET, request->line,
                        "write the request as <cloud-init>, and the secret as "
                        "secret=\"NAME\"",

@@ -181,8 +181,8 @@ part_word(const struct part *part)
     return xstrndup(text, length);
 }
 
-char *
-part_describe(const struct part *part)
+static char *
+describe_whole(const struct part *part)
 {
     if (part->of_host)
         return xasprintf("%s, %s = %.256s", part->of_host, part->element, part->name);
@@ -199,6 +199,15 @@ part_describe(const struct part *part)
         break;
     }
     return xasprintf("<%s>", part->element);
+}
+
+char *
+part_describe(const struct part *part)
+{
+    cleanup_free char *whole = describe_whole(part);
+
+    return part->number == 0 ? steal(whole)
+                             : xasprintf("%s: part %d", whole, part->number);
 }
 
 int

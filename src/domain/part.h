@@ -54,6 +54,7 @@ struct part {
     char *of_host; /* the file of the host's configuration that adds it, else NULL */
     bool raw;      /* user-data for another program than cloud-init: nobody checks it */
     bool masked;   /* the content is a placeholder, see part_mask() */
+    int number;    /* of a part of a document that is MIME or an archive, else 0 */
 };
 
 /* All parts of a request, in the order of its elements; each is allocated separately, so

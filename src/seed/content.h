@@ -17,7 +17,7 @@
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML. Looks into gzip. Empty data is fine, and so are cloudbase-init's
+ * a cloud-config as YAML and a template as jinja. Looks into gzip, MIME and archives. Empty data is fine, and so are cloudbase-init's
  * scripts if the guest may be Windows.
  */
 int user_data_check(const char *data, size_t size, bool windows,
@@ -52,6 +52,30 @@ bool user_data_is_empty(const char *data, size_t size);
 
 /* Return: the MIME type of such data, "text/plain" if cloud-init would ignore them. */
 const char *user_data_type(const char *data, size_t size);
+
+/* Return: what cloud-init takes a part of that type for; USER_DATA_UNKNOWN if it has no
+ * handler for it. */
+enum user_data_kind user_data_kind_of_type(const char *type);
+
+/* A document, or a part of one that is MIME or an archive. */
+struct user_data_piece {
+    const char *data;
+    size_t size;
+    enum user_data_kind
+        kind;   /* USER_DATA_MIME or USER_DATA_GZIP: cannot be taken apart */
+    int number; /* from 1 on; 0 if it is the document */
+};
+
+typedef int user_data_visit(void *context, const struct user_data_piece *piece,
+                            struct failure **failure);
+
+/*
+ * Calls the function for each part that is not empty, decoded, or for a document that has no
+ * parts. It fails if the function does, and if there are none in MIME because of a wrong
+ * boundary, or more than LIMIT_PIECES.
+ */
+int user_data_walk(const char *data, size_t size, user_data_visit *visitor, void *context,
+                   struct failure **failure);
 
 /*
  * Appends the content of gzip, all its members; fails if the buffer then holds more than

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
+#include "seed/template.h"
 #include "seed/yaml.h"
 
 int
@@ -121,6 +123,70 @@ check_custom_script(const char *data, size_t size, bool windows, struct failure 
                        "<sysinfo type='fwcfg'>, as 'opt/com.coreos/config'");
 }
 
+/* Return: a set of the metadata's keys that may have a '-'. */
+static json_t *
+meta_data_keys(const struct request *request)
+{
+    json_t *keys = json_pack("{s:n, s:n}", "instance-id", "local-hostname");
+
+    for (size_t i = 0; i < request->meta_data_count; i++)
+        json_set(keys, request->meta_data[i].key, json_null());
+    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
+         part = parts_next(&request->parts, part)) {
+        cleanup_yaml struct yaml yaml = {0};
+        cleanup_failure struct failure *ignored = NULL;
+
+        for (size_t i = 0; i < part->entry_count; i++)
+            json_set(keys, part->entries[i].key, json_null());
+        if (part->key)
+            json_set(keys, part->key, json_null());
+        if (part->origin != PART_FILE || part->data.size == 0 ||
+            yaml_read(&yaml, part->data.data, part->data.size, YAML_ONE_MAPPING,
+                      &ignored) < 0)
+            continue;
+        for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
+             item = item->next)
+            json_set(keys, item->key->text, json_null());
+    }
+    return keys;
+}
+
+static bool
+has_key(const void *data, const char *key)
+{
+    return json_object_get(data, key);
+}
+
+struct references {
+    const struct request *request;
+    json_t *keys; /* NULL until there is a template */
+};
+
+static int
+check_piece_references(void *context, const struct user_data_piece *piece,
+                       struct failure **failure)
+{
+    struct references *references = context;
+
+    if (piece->kind != USER_DATA_TEMPLATE ||
+        user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
+        return 0;
+    if (!references->keys)
+        references->keys = meta_data_keys(references->request);
+    return template_check(piece->data, piece->size, has_key, references->keys, failure);
+}
+
+static int
+check_references(const struct request *request, const char *data, size_t size,
+                 struct failure **failure)
+{
+    struct references references = {.request = request};
+    int result = user_data_walk(data, size, check_piece_references, &references, failure);
+
+    json_decref(references.keys);
+    return result;
+}
+
 static int
 check_data(const struct request *request, const struct part *part,
            struct failure **failure)
@@ -136,7 +202,9 @@ check_data(const struct request *request, const struct part *part,
     case PART_VENDOR_DATA:
         if (part->raw)
             return 0;
-        return user_data_check(data, size, windows, failure);
+        if (user_data_check(data, size, windows, failure) < 0)
+            return -1;
+        return check_references(request, data, size, failure);
     case PART_NETWORK_CONFIG:
         if (yaml_is_empty(data, size))
             return 0;

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "seed/content.h"
+#include "seed/template.h"
 #include "seed/yaml.h"
 
 /* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------- */
@@ -240,6 +241,19 @@ user_data_type(const char *data, size_t size)
     return header ? header->type : "text/plain";
 }
 
+enum user_data_kind
+user_data_kind_of_type(const char *type)
+{
+    static const char per[] = "text/x-shellscript-per-";
+
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+        if (strcasecmp(headers[i].type, type) == 0)
+            return headers[i].kind;
+    }
+    return strncasecmp(type, per, strlen(per)) == 0 ? USER_DATA_SCRIPT
+                                                    : USER_DATA_UNKNOWN;
+}
+
 /* cloud-init accepts a template that expands to a cloud-config or a script
  * (handlers/jinja_template.py). If it begins with a tag of jinja's, only the guest can
  * tell. */
@@ -253,8 +267,14 @@ check_template(const char *data, size_t size, struct failure **failure)
     const struct header *header = find_header(line, rest, &space);
     const enum user_data_kind kind = header ? header->kind : USER_DATA_UNKNOWN;
 
+    if (template_check(data, size, NULL, NULL, failure) < 0)
+        return -1;
     if (space == rest || line[space] == '{')
         return 0;
+    /* Without tags, rendering changes nothing, and jinja's header is a comment in YAML. */
+    if (kind == USER_DATA_CLOUD_CONFIG && !memmem(data, size, "{{", 2) &&
+        !memmem(data, size, "{%", 2) && !memmem(data, size, "{#", 2))
+        return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_SCRIPT ||
         kind == USER_DATA_BOOTHOOK)
         return 0;
@@ -262,6 +282,19 @@ check_template(const char *data, size_t size, struct failure **failure)
                        "is a template without a header of its own, and would be "
                        "ignored\n"
                        "put '#cloud-config' or '#!' on the second line");
+}
+
+/* A part's type says what it is, so its header may be missing. */
+static int
+check_piece(void *context, const struct user_data_piece *piece, struct failure **failure)
+{
+    if (piece->kind == USER_DATA_CLOUD_CONFIG)
+        return yaml_check(piece->data, piece->size, YAML_CLOUD_CONFIG, failure);
+    /* Some versions of cloud-init apply a part of type text/jinja2 without a header, too. */
+    if (piece->kind != USER_DATA_TEMPLATE ||
+        user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
+        return 0;
+    return check_template(piece->data, piece->size, failure);
 }
 
 static int
@@ -286,7 +319,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                                    "cloud-init would damage\n"
                                    "encode its parts with base64");
         }
-        return 0;
+        return user_data_walk(data, size, check_piece, NULL, failure);
     }
     if (mime)
         return failure_set(
@@ -314,7 +347,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
     if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (header->kind == USER_DATA_ARCHIVE)
-        return yaml_check(data, size, YAML_ONE_SEQUENCE, failure);
+        return user_data_walk(data, size, check_piece, NULL, failure);
     if (header->kind == USER_DATA_WINDOWS_SCRIPT && !windows)
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with '%s', which cloudbase-init takes on a "

@@ -158,3 +158,12 @@ netplan_has() {
     jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" | yaml_to_json |
         jq -S .network | diff -u --label expected --label netplan <(jq -S . <<<"$1") -
 }
+
+# replace_user_data FOLDER: puts the standard input into the seed as its user-data, also what virt-seed refuses.
+replace_user_data() {
+    local folder=$1
+
+    xorriso -osirrox on -indev "$folder/seed.iso" -extract / "$folder/files" 2>"$folder/log" &&
+        chmod -R u+w "$folder/files" && cat >"$folder/files/user-data" && rm "$folder/seed.iso" &&
+        xorriso -as mkisofs -V cidata -J -r -o "$folder/seed.iso" "$folder/files" 2>>"$folder/log"
+}

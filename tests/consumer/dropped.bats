@@ -73,8 +73,8 @@ tells() {
     while read -r name document; do
         mkdir "$name"
         found+=("$name")
-        domain_xml "<ci:user-data encoding='base64'>$document</ci:user-data>" |
-            make_seed "$name" --root="$root" || return
+        domain_xml '' | make_seed "$name" --root="$root" || return
+        base64 -d <<<"$document" | replace_user_data "$name" || return
     done < <(documents)
     [[ ${#found[@]} -eq 13 ]]
     for name in bullseye bookworm trixie sid; do

@@ -6,6 +6,7 @@ consumer_tests = \
 	%D%/combine.bats \
 	%D%/configdrive.bats \
 	%D%/dropped.bats \
+	%D%/findings.bats \
 	%D%/identity.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
@@ -23,6 +24,7 @@ EXTRA_DIST += $(consumer_tests) \
 	%D%/compare.py \
 	%D%/consumer.bash \
 	%D%/documents.yaml \
+	%D%/findings.yaml \
 	%D%/known-differences \
 	%D%/machine.py \
 	%D%/read-seed.py \
