@@ -159,7 +159,7 @@ finds() {
 @test "a password or a key in the XML is a warning" {
     local text
 
-    for text in 'password: hunter2' 'chpasswd: {list: "a:hunter2"}' 'users: [{hashed_passwd: x}]' \
+    for text in 'password: hunter2' 'chpasswd: {list: "a:hunter2"}' 'users: [default, {name: a, hashed_passwd: x, lock_passwd: false}]' \
         'key: "-----BEGIN OPENSSH PRIVATE KEY-----"'; do
         wired_xml "<ci:user-data>#cloud-config
 $text

@@ -206,7 +206,7 @@ END
     machine 'cloudInitNoCloud: {userData: "a\x00"}' | refuses 'a text has a NUL character'
     # YAML and bash escape these in the same way.
     for text in 'a\x07' '\na' ' \na' 'a\n ' ' ' 'a\r\n' 'a\uFFFE'; do
-        run -0 virt-seed import kubevirt - < <(machine "cloudInitNoCloud: {userData: \"$text\"}")
+        run -0 --separate-stderr virt-seed import kubevirt - < <(machine "cloudInitNoCloud: {userData: \"$text\"}")
         assert_said 'encoding="base64"'
         [[ "$(imported user-data | base64 -d)x" == "$(printf '%b' "$text")x" ]]
     done

@@ -50,13 +50,16 @@ same() {
 for_each_datasource() {
     for datasource in nocloud configdrive; do
         echo "$datasource"
+        if [[ $datasource = configdrive ]]; then
+            network=${network/'"ethernets": {}'/'"links": [], "networks": [], "services": []'}
+        fi
         "$@" || return
     done
 }
 
 user_data='<ci:user-data>#!/bin/sh</ci:user-data>'
 vendor_data='<ci:vendor-data>#!/bin/sh</ci:vendor-data>'
-network='<ci:network-config>{"version": 2, "links": [], "networks": [], "services": []}</ci:network-config>'
+network='<ci:network-config>{"version": 2, "ethernets": {}}</ci:network-config>'
 meta='<ci:meta-data><ci:entry name="role">db</ci:entry></ci:meta-data>'
 file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:content>1</ci:content></ci:file></ci:files></ci:initialization>'
 

@@ -253,9 +253,9 @@ static void
 takes_both_versions_with_and_without_the_wrapping(void **state)
 {
     const char *const texts[] = {
-        "version: 1\nconfig: []\n",
+        "version: 1\nconfig: [{type: physical, name: eth0}]\n",
         "version: 2\nethernets: {}\n",
-        "network:\n  version: 1\n  config: []\n",
+        "network:\n  version: 1\n  config: [{type: physical, name: eth0}]\n",
         "network: {version: 2}\n",
         "#cloud-config\nversion: 2\n",
         "config: disabled\n",
