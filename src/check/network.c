@@ -443,10 +443,11 @@ check_match(const struct check *check)
     if (!network || !network->of_interfaces || network->nic_count == 0 ||
         request->datasource->has_network_data || !may_be_old(check->domain))
         return;
-    check_warn(check, WARNING_NETWORK_RENDERER, request->line,
-               "if the guest is one of these, use datasource=\"configdrive\"",
-               "guests with cloud-init before 22.4 and without netplan, such as Debian 11 "
-               "and RHEL 8, get no network from this: they do not find nics by their MAC");
+    check_warn(
+        check, WARNING_NETWORK_RENDERER, request->line,
+        "if the guest is one of these, use datasource=\"configdrive\"",
+        "guests with cloud-init before 22.4 and without netplan, such as Debian 11 "
+        "and RHEL 8, get no network from this: they do not find nics by their MAC");
 }
 
 void

@@ -278,11 +278,12 @@ warn_of_raw(const struct check *check, const struct part *part)
 {
     cleanup_free char *description = part_describe(part);
 
-    check_warn(check, WARNING_UNSEEN, part->line,
-               "look in the guest whether it worked; remove format= if it runs cloud-init",
-               "%s is for another program than cloud-init (format=\"raw\"): it was not "
-               "checked, the guest gets nothing else, and it sends no report",
-               description);
+    check_warn(
+        check, WARNING_UNSEEN, part->line,
+        "look in the guest whether it worked; remove format= if it runs cloud-init",
+        "%s is for another program than cloud-init (format=\"raw\"): it was not "
+        "checked, the guest gets nothing else, and it sends no report",
+        description);
 }
 
 static void

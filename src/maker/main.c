@@ -135,8 +135,8 @@ run_wire(struct hello *hello)
     cleanup_buffer struct buffer message = {0};
 
     read_xml(&xml);
-    if (maker_wire_definition(&xml, &hello->config, &host,
-                              &wiring, &wired.xml, &failure) < 0) {
+    if (maker_wire_definition(&xml, &hello->config, &host, &wiring, &wired.xml,
+                              &failure) < 0) {
         wired_put(NULL, failure, &message);
     } else {
         wired.changes = steal(wiring.changes);

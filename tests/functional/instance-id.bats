@@ -143,11 +143,12 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
 }
 
 @test "covers= selects what changes the instance-id, in any order" {
-    local -A request=([user-data]=$user_data [vendor-data]=$vendor_data
-        [network-config]=$network [meta-data]=$meta)
     local covered changed
 
     each_word() {
+        local -A request=([user-data]=$user_data [vendor-data]=$vendor_data
+            [network-config]=$network [meta-data]=$meta)
+
         for covered in "${!request[@]}"; do
             covers="covers='$covered'"
             for changed in "${!request[@]}"; do
