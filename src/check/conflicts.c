@@ -14,6 +14,8 @@
 
 /* More cloud-configs than people write. */
 #define DOCUMENTS_MAX 64
+/* More users than people list; each is searched for in chpasswd. */
+#define USERS_MAX 256
 
 struct config_document {
     struct part part; /* borrowed, without data */
@@ -262,9 +264,12 @@ locks_password(const struct check *check, const struct documents *documents,
     static const char *const keys[] = {"passwd", "hashed_passwd", "hashed-passwd",
                                        "plain_text_passwd", "plain-text-passwd"};
 
+    size_t count = 0;
+
     if (node->kind != YAML_SEQUENCE)
         return NULL;
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    for (const struct yaml_item *item = node->items; item && count < USERS_MAX;
+         item = item->next, count++) {
         const struct yaml_node *user = item->value;
 
         if (yaml_get(user, "lock_passwd") || yaml_get(user, "lock-passwd") ||

@@ -17,8 +17,8 @@
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML and a template as jinja. Looks into gzip, MIME and archives. Empty data is fine, and so are cloudbase-init's
- * scripts if the guest may be Windows.
+ * a cloud-config as YAML and a template as jinja. Looks into gzip, MIME and archives. Empty
+ * data is fine, and so are cloudbase-init's scripts if the guest may be Windows.
  */
 int user_data_check(const char *data, size_t size, bool windows,
                     struct failure **failure);

@@ -20,6 +20,7 @@ struct walk {
     user_data_visit *visit;
     void *context;
     int count;
+    size_t unpacked; /* bytes of all gzip so far */
 };
 
 /* A part of a message, and what its headers say. */
@@ -234,8 +235,10 @@ read_leaf(struct walk *walk, const struct entity *entity, struct failure **failu
     if (!known || strncmp(type, "message/", strlen("message/")) == 0)
         return visit(walk, USER_DATA_MIME, entity->body, entity->size, failure);
     if (is_gzip_type(type)) {
-        if (user_data_unpack(&unpacked, buffer_text(&decoded), decoded.size, &ignored) <
-            0)
+        if (walk->unpacked <= LIMIT_SEED)
+            user_data_unpack(&unpacked, buffer_text(&decoded), decoded.size, &ignored);
+        walk->unpacked += unpacked.size;
+        if (walk->unpacked > LIMIT_SEED || ignored)
             return visit(walk, USER_DATA_GZIP, entity->body, entity->size, failure);
         content = &unpacked;
         type = "text/plain";
