@@ -20,6 +20,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -89,7 +90,7 @@ find_state(virDomainPtr domain)
 static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
     const struct delivery *delivery = delivery_of_running(&view->domain);
     cleanup_free char *name = NULL;
     cleanup_failure struct failure *failure = NULL;
@@ -106,7 +107,7 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
     if (error == 0)
         return ANSWER_YES;
     failure_set_errno(&failure, FAILURE_RUNDIR, error,
-                      "could not look at %s/%s\nrun it as root", VIRT_SEED_RUNDIR, name);
+                      "could not look at %s/%s\nrun it as root", scope()->rundir, name);
     take_unread(status, &failure);
     return ANSWER_UNKNOWN;
 }

@@ -235,9 +235,9 @@ domain_clear(struct domain *domain)
 bool
 seed_path_is(const char *path)
 {
-    size_t length = strlen(VIRT_SEED_RUNDIR);
+    size_t length = strlen(scope()->rundir);
 
-    return path && strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
+    return path && strncmp(path, scope()->rundir, length) == 0 && path[length] == '/';
 }
 
 bool

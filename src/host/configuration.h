@@ -14,7 +14,7 @@
 /* What a domain gets from the host, and which of the files says so. */
 struct host_default {
     char *value; /* NULL if there is none */
-    char *file;  /* below VIRT_SEED_CONFDIR: "conf.d/site.conf" */
+    char *file;  /* "/etc/virt-seed/conf.d/site.conf" */
 };
 
 struct config {

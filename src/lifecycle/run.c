@@ -123,18 +123,22 @@ read_xml(struct buffer *xml, bool *ours)
 static bool
 has_files(const char *root_path, const char *uuid)
 {
-    static const struct {
+    const struct {
         const char *directory;
         const char *suffix;
     } files[] = {
-        {VIRT_SEED_RUNDIR, SEED_SUFFIX},          {VIRT_SEED_RUNDIR, SHIM_ORDER_SUFFIX},
-        {VIRT_SEED_RUNDIR "/imds", ""},           {VIRT_SEED_REPORTDIR, REPORT_SUFFIX},
-        {VIRT_SEED_STATEDIR, NEXT_RECORD_SUFFIX},
+        {scope()->rundir, SEED_SUFFIX},
+        {scope()->rundir, SHIM_ORDER_SUFFIX},
+        {scope()->imds_tree, ""},
+        {scope()->reportdir, REPORT_SUFFIX},
+        {scope()->statedir, NEXT_RECORD_SUFFIX},
     };
     cleanup_buffer struct buffer path = {0};
 
     /* At each end of each domain: printf(3) would cost more than all else here. */
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        if (!files[i].directory)
+            continue;
         path.size = 0;
         buffer_append_string(&path, root_path);
         buffer_append_string(&path, files[i].directory);

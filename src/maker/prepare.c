@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "domain/digest.h"
 #include "domain/request.h"
 #include "domain/xml.h"
@@ -165,10 +166,11 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
     }
     /* This start's XML is a snapshot's. */
     if (definition == NEED_WORD_DEFINITION_WIRED && !is_wired)
-        return failure_hint(
-            failure, "its definition is wired, but this start has an older "
-                     "XML, as of a snapshot; 'unwired = warn' in " VIRT_SEED_CONFDIR
-                     "/virt-seed.conf lets it start");
+        return failure_hint(failure,
+                            "its definition is wired, but this start has an older "
+                            "XML, as of a snapshot; 'unwired = warn' in "
+                            "%s/virt-seed.conf lets it start",
+                            scope()->confdir);
     if (making->start->config->autowire)
         making->verdict->hint_if_wired =
             xasprintf("wiring it now; run: virsh start %s", name);

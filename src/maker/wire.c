@@ -65,7 +65,7 @@ add_default_datasource(struct domain *domain, const struct config *config,
     if (wire_facts_are_wired(&facts) || facts.seed_of_another)
         return 0;
     xml_set_attribute(element, "datasource", name);
-    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
+    wiring_note(wiring, "datasource=\"%s\" added, from %s", name,
                 config->default_datasource.file);
     request_clear(request);
     return request_read(request, domain, failure);

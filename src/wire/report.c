@@ -20,7 +20,8 @@
 static char *
 path_in_reports(const xmlNode *node, const char *attribute)
 {
-    static const char directory[] = VIRT_SEED_REPORTDIR "/";
+    const char *directory = scope()->reportdir;
+    const size_t length = strlen(directory);
     cleanup_free char *path = xml_attribute(node, attribute);
     const char *from = path;
     char *end = path;
@@ -36,7 +37,9 @@ path_in_reports(const xmlNode *node, const char *attribute)
             *end++ = *from++;
     }
     *end = '\0';
-    return strncmp(path, directory, strlen(directory)) == 0 ? steal(path) : NULL;
+    if (strncmp(path, directory, length) == 0 && path[length] == '/')
+        return steal(path);
+    return NULL;
 }
 
 /* Return: whether the element names a file in our directory that the domain may not use.
@@ -88,7 +91,7 @@ wire_report_check(const struct domain *domain, struct failure **failure)
                           "a <%s> uses a file in %s, where a domain may use only its own "
                           "report, and only for a channel\n"
                           "use another file, or remove the device: virsh edit",
-                          (const char *)device->name, VIRT_SEED_REPORTDIR);
+                          (const char *)device->name, scope()->reportdir);
 }
 
 /* --- the channel -------------------------------------------------------------------- */

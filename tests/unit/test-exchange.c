@@ -157,6 +157,8 @@ a_hello_in_no_role_is_not_taken(void **state)
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
+    message_put_text(&message, NULL);
+    message_put_text(&message, NULL);
     message_put_number(&message, MAKER_WIRE + 1);
     message_put_bytes(&message, "", 0);
     assert_false(take_hello(NULL, &message));

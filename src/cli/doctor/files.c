@@ -10,22 +10,17 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "host/own-directory.h"
 #include "host/secret.h"
 
 #define SUBJECT "directories"
 
-static const struct directory {
+struct directory {
     const char *path;
     const char *passers; /* who must be able to pass through; NULL if nobody must */
     bool lasting;        /* what is in it cannot be made again */
-} directories[] = {
-    {VIRT_SEED_RUNDIR, "QEMU's user", false},
-    {VIRT_SEED_REPORTDIR, "QEMU's user", false},
-    {VIRT_SEED_STATEDIR, "readers of records", true},
-    {VIRT_SEED_CONFDIR, NULL, true},
-    {VIRT_SEED_CONFDIR "/files", NULL, true},
 };
 
 /* --- directories ------------------------------------------------------------------- */
@@ -75,9 +70,9 @@ check_directory(struct doctor *doctor, const struct directory *directory)
 static void
 check_ways(struct doctor *doctor)
 {
-    cleanup_free char *reports = xstrdup(VIRT_SEED_REPORTDIR);
+    cleanup_free char *reports = xstrdup(scope()->reportdir);
     cleanup_free char *fix = NULL;
-    const char *path = VIRT_SEED_RUNDIR;
+    const char *path = scope()->rundir;
     struct stat status;
 
     for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
@@ -173,6 +168,13 @@ check_secrets_below(struct doctor *doctor, const char *path)
 void
 doctor_files(struct doctor *doctor)
 {
+    const struct directory directories[] = {
+        {scope()->rundir, "QEMU's user", false},
+        {scope()->reportdir, "QEMU's user", false},
+        {scope()->statedir, "readers of records", true},
+        {scope()->confdir, NULL, true},
+        {scope()->files, NULL, true},
+    };
     cleanup_failure struct failure *failure = NULL;
     bool good;
 
@@ -188,8 +190,8 @@ doctor_files(struct doctor *doctor)
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
         check_directory(doctor, &directories[i]);
     check_ways(doctor);
-    good = check_secrets_below(doctor, SECRET_DIRECTORY);
-    if (check_secrets_below(doctor, VIRT_SEED_STATEDIR "/secrets") && good)
+    good = check_secrets_below(doctor, scope()->secrets);
+    if (check_secrets_below(doctor, scope()->domain_secrets) && good)
         doctor_add(doctor, DOCTOR_OK, "secrets", NULL,
                    "all secrets are closed to others");
 }

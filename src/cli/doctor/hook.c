@@ -21,6 +21,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "store/leftovers.h"
 #include "store/libvirt-daemon.h"
@@ -159,7 +160,7 @@ find_seed_since(const struct doctor *doctor, const struct timespec *start)
     if (leftovers_find(doctor->root, &leftovers, &failure) < 0)
         return -1;
     for (size_t i = 0; i < leftovers.count; i++) {
-        if (strcmp(leftovers.list[i].directory, VIRT_SEED_RUNDIR) == 0 &&
+        if (strcmp(leftovers.list[i].directory, scope()->rundir) == 0 &&
             leftovers.list[i].changed > start->tv_sec)
             return 1;
     }
