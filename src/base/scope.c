@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -29,6 +28,8 @@ static const struct scope of_system = {
     .secrets = VIRT_SEED_CONFDIR "/secrets",
     .trydir = VIRT_SEED_TRYDIR,
     .definitions = VIRT_SEED_DEFINITIONS,
+    .socketdir = VIRT_SEED_SOCKETDIR,
+    .qemu_home = VIRT_SEED_QEMU_HOME,
     .imds_tree = VIRT_SEED_RUNDIR "/imds",
     .pass_mode = 0711,
     .conf_mode = 0755,
@@ -118,7 +119,6 @@ scope_use_directories(const char *home, const char *runtime)
     set(&session->secrets, xasprintf("%s/secrets", session->confdir));
     set(&session->trydir, xasprintf("%s/.cache/virt-seed", session->home));
     set(&session->definitions, xasprintf("%s/.config/libvirt/qemu", session->home));
-    session->owner = geteuid();
     chosen = session;
     return true;
 }
@@ -190,6 +190,7 @@ scope_use_session(int root, uid_t user, struct failure **failure)
                            "give the user one, in /etc/passwd or as HOME; or use the "
                            "system's libvirt: -c qemu:///system",
                            (unsigned long)user);
+    of_session.owner = user;
     return 0;
 }
 

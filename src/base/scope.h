@@ -29,6 +29,10 @@ struct scope {
     const char *secrets;        /* below it (host/secret.h) */
     const char *trydir;         /* rehearsals (cli/rehearsal.h) */
     const char *definitions;    /* libvirt's own directory of them */
+    /* libvirt's directories whose owners tell who may use it, and as whom QEMU runs; NULL if
+     * the user alone does both. */
+    const char *socketdir;
+    const char *qemu_home;
 
     /* Whose configuration comes first, and whose files are a default; NULL for nobody's. */
     const char *host_confdir;

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
@@ -73,7 +74,7 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
 {
     cleanup_free char *fix = xasprintf("ls -ld %s", path);
 
-    if ((abs(error) == EACCES || abs(error) == EPERM) && geteuid() != 0)
+    if ((abs(error) == EACCES || abs(error) == EPERM) && geteuid() != scope()->owner)
         doctor_unseen(doctor, path);
     else
         doctor_add(doctor, DOCTOR_PROBLEM, subject, fix, "could not look at %s: %s", path,

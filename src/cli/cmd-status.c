@@ -106,8 +106,8 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
         return ANSWER_NO;
     if (error == 0)
         return ANSWER_YES;
-    failure_set_errno(&failure, FAILURE_RUNDIR, error,
-                      "could not look at %s/%s\nrun it as root", scope()->rundir, name);
+    failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s\n%s",
+                      scope()->rundir, name, scope()->denied_hint);
     take_unread(status, &failure);
     return ANSWER_UNKNOWN;
 }
@@ -428,9 +428,9 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_table(&rows);
     if (!context->quiet) {
         print_reasons(&rows);
-        if (libvirt_is_session(connection))
-            fputs("virt-seed: note: these are the domains of your own session, which get "
-                  "no seeds; add -c qemu:///system for the host's\n",
+        if (scope()->home)
+            fputs("virt-seed: note: these are the domains in your session "
+                  "(qemu:///session); add -c qemu:///system for the host's\n",
                   stderr);
     }
     return STATUS_OK;

@@ -343,7 +343,7 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     rehearsal->path = xasprintf("%s/%s", scope()->trydir, rehearsal->uuid);
-    if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
+    if (libvirt_require_own(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);

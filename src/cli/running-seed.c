@@ -39,7 +39,7 @@ running_seed_check_caller(const struct context *context, struct failure **failur
                            "running guests read their seeds below /, not below '%s'\n"
                            "omit --root",
                            context->root_path);
-    if (geteuid() != 0)
+    if (geteuid() != scope()->owner)
         return failure_set(failure, FAILURE_RUNDIR,
                            "only root may write to %s\nrun the command as root",
                            scope()->rundir);

@@ -274,9 +274,20 @@ read_files(struct config *config, int root, const char *path, struct failure **f
 int
 config_read(struct config *config, int root, struct failure **failure)
 {
+    cleanup_failure struct failure *further = NULL;
+    int result = 0;
+
     *config = (struct config){.autowire = true};
     take_file_directory(config, scope()->files);
-    if (read_files(config, root, scope()->confdir, failure) < 0) {
+    if (scope()->host_confdir) {
+        cleanup_free char *files = xasprintf("%s/files", scope()->host_confdir);
+
+        take_file_directory(config, files);
+        result = read_files(config, root, scope()->host_confdir, failure);
+    }
+    if (read_files(config, root, scope()->confdir, result < 0 ? &further : failure) < 0)
+        result = -1;
+    if (result < 0) {
         config->autowire = false;
         return -1;
     }

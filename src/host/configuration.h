@@ -2,7 +2,7 @@
 /*
  * The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. After
  * virt-seed.conf come the files conf.d/NAME.conf in the order of their names; a later line
- * overrides an earlier one.
+ * overrides an earlier one. In a session, the user's come after the host's.
  */
 #pragma once
 

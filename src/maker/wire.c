@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "host/datasource.h"
 #include "host/documents.h"
 #include "maker/wire.h"
 
@@ -58,6 +60,8 @@ add_default_datasource(struct domain *domain, const struct config *config,
     cleanup_wire_facts struct wire_facts facts = {0};
 
     if (!name || !element || request->payload)
+        return 0;
+    if (datasource_find(name)->over_http && !scope()->imds_tree)
         return 0;
     if (xmlHasProp(element, (const xmlChar *)"datasource"))
         return 0;

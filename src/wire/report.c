@@ -14,7 +14,8 @@
 
 /* --- paths in our directory --------------------------------------------------------- */
 
-/* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory,
+/* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory, or a
+ * report of another scope,
  * owned by the caller (free); else NULL. A path with ".." after the directory counts as
  * in it. */
 static char *
@@ -39,7 +40,7 @@ path_in_reports(const xmlNode *node, const char *attribute)
     *end = '\0';
     if (strncmp(path, directory, length) == 0 && path[length] == '/')
         return steal(path);
-    return NULL;
+    return scope_is_elsewhere(path, REPORT_SUFFIX) ? steal(path) : NULL;
 }
 
 /* Return: whether the element names a file in our directory that the domain may not use.

@@ -40,6 +40,7 @@ check_directory(struct doctor *doctor, const struct directory *directory)
 {
     cleanup_failure struct failure *failure = NULL;
     const char *path = directory->path;
+    const uid_t owner = scope()->home ? scope()->owner : doctor->owner;
     cleanup_free char *own =
         xasprintf("ls -lA %s && chown root:root %s && chmod go-w %s", path, path, path);
     struct stat status;
@@ -53,13 +54,13 @@ check_directory(struct doctor *doctor, const struct directory *directory)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "move it away; the next start makes the directory",
                    "%s is not a directory", path);
-    else if (own_directory_check(&status, doctor->owner, path, &failure) < 0 &&
+    else if (own_directory_check(&status, owner, path, &failure) < 0 &&
              directory->lasting)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, own, "%s", failure->message);
     /* The failure's own hint is to remove it: the next start makes it again. */
     else if (doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure))
         return;
-    else if (directory->passers && !(status.st_mode & S_IXOTH))
+    else if (directory->passers && (scope()->pass_mode & ~status.st_mode))
         say_closed(doctor, path, directory->passers, status.st_mode);
     else
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "%s has the right owner and mode",
@@ -170,8 +171,8 @@ doctor_files(struct doctor *doctor)
 {
     const struct directory directories[] = {
         {scope()->rundir, "QEMU's user", false},
-        {scope()->reportdir, "QEMU's user", false},
         {scope()->statedir, "readers of records", true},
+        {scope()->reportdir, "QEMU's user", false},
         {scope()->confdir, NULL, true},
         {scope()->files, NULL, true},
     };
@@ -187,9 +188,12 @@ doctor_files(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
                    "the configuration has no mistakes%s", files.data ? files.data : "");
     }
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
-        check_directory(doctor, &directories[i]);
-    check_ways(doctor);
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (i == 0 || strcmp(directories[i].path, directories[i - 1].path) != 0)
+            check_directory(doctor, &directories[i]);
+    }
+    if (scope()->pass_mode & S_IXOTH)
+        check_ways(doctor);
     good = check_secrets_below(doctor, scope()->secrets);
     if (check_secrets_below(doctor, scope()->domain_secrets) && good)
         doctor_add(doctor, DOCTOR_OK, "secrets", NULL,

@@ -210,7 +210,7 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
     else if (reload > 0)
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s has been reloaded since the hook was installed", daemon->name);
-    else if (geteuid() != 0 && seed < 0)
+    else if (geteuid() != scope()->owner && seed < 0)
         doctor_unseen(doctor, "whether libvirt has noticed the hook");
     else if (seed == 0 && reload == 0)
         doctor_add(
