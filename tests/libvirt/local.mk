@@ -22,6 +22,7 @@ libvirt_tests = \
 	%D%/record.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
+	%D%/session.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start-command.bats \
