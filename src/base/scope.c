@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,13 +200,24 @@ scope_use_session(int root, uid_t user, struct failure **failure)
 bool
 scope_is_elsewhere(const char *path, const char *suffix)
 {
-    static const char directory[] = "/virt-seed";
+    static const char *const directories[] = {
+        VIRT_SEED_RUNDIR,
+        VIRT_SEED_REPORTDIR,
+        VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed",
+        "/*/.cache/libvirt/virt-seed",
+        "/*/.local/state/virt-seed",
+    };
     const char *name = fs_base_name(path);
     cleanup_free char *uuid = xstrndup(name, strnlen(name, UUID_LENGTH));
-    const size_t above = (size_t)(name - path);
+    cleanup_free char *directory = xstrndup(path, (size_t)(name - path));
 
-    if (*path != '/' || !text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
+    if (!text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
         return false;
-    return above > strlen(directory) &&
-           strncmp(name - strlen(directory) - 1, directory, strlen(directory)) == 0;
+    if (*directory)
+        directory[strlen(directory) - 1] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (fnmatch(directories[i], directory, 0) == 0)
+            return true;
+    }
+    return false;
 }

@@ -263,9 +263,10 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
     failure_set(failure, FAILURE_DOMAIN_MISSING, "there is no domain '%s': %s", name,
                 virGetLastErrorMessage());
     if (scope()->home)
-        failure_hint(failure,
-                     "this is your own session's libvirt; for the host's domains, add "
-                     "-c qemu:///system");
+        failure_hint(
+            failure,
+            "this is your own session (qemu:///session); for the host's domains, add "
+            "-c qemu:///system");
     else
         failure_hint(failure, "'virsh list --all' shows the domains");
     return NULL;

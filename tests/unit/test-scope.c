@@ -260,10 +260,16 @@ knows_paths_of_any_scope(void **state)
                                    SEED_SUFFIX));
     assert_true(scope_is_elsewhere(
         "/home/ann/.local/state/virt-seed/" UNIT_UUID ".report", REPORT_SUFFIX));
+    assert_true(
+        scope_is_elsewhere("/a/.cache/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
+    assert_false(
+        scope_is_elsewhere("/root/run/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
     assert_false(scope_is_elsewhere("/virt-seeds/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("/virt-seed/web1.iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("/virt-seed/" UNIT_UUID ".report", SEED_SUFFIX));
+    assert_false(scope_is_elsewhere("/run/libvirt/virt-seed/web1.iso", SEED_SUFFIX));
+    assert_false(
+        scope_is_elsewhere("run/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
+    assert_false(
+        scope_is_elsewhere("/run/libvirt/virt-seed/" UNIT_UUID ".report", SEED_SUFFIX));
     assert_false(scope_is_elsewhere("/" UNIT_UUID ".iso", SEED_SUFFIX));
 }
 
