@@ -37,6 +37,7 @@
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
+    X(USER_NETWORK, "user-network")                                                      \
     X(DEPRECATED, "deprecated")                                                          \
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "check/check.h"
+#include "domain/address.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -23,6 +24,51 @@ is_default(const struct check *check, const struct yaml_node *node)
     return strcmp(node->text, "default") == 0;
 }
 
+/* Return: whether the domain has no other network than QEMU's own (libslirp). One with an
+ * <ip>, and passt's, have other addresses. */
+static bool
+has_user_network_alone(const struct domain *domain)
+{
+    bool has_one = false;
+
+    xml_foreach(node, xml_child(domain->root, "devices"), "interface") {
+        if (!xml_attribute_is(node, "type", "user") || xml_child(node, "ip") ||
+            xml_attribute_is(xml_child(node, "backend"), "type", "passt"))
+            return false;
+        has_one = true;
+    }
+    return has_one;
+}
+
+/* Return: whether QEMU's own network does not know the address, with or without a prefix;
+ * its networks are those of "-netdev user" in QEMU's manual. */
+static bool
+is_outside_user_network(const struct check *check, const char *text)
+{
+    static const char *const networks[] = {"10.0.2.0/24", "fec0::/64"};
+    cleanup_free char *alone = xstrndup(text, strcspn(text, "/"));
+    struct address address, network;
+
+    if (!address_parse(&address, alone) || !has_user_network_alone(check->domain))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(networks); i++) {
+        if (address_parse_with_prefix(&network, networks[i]) &&
+            address_covers(&network, &address))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_unreachable(const struct check *check, const struct yaml_node *node)
+{
+    return is_outside_user_network(check, node->text);
+}
+
+#define USER_NETWORK                                                                     \
+    "is not an address of QEMU's user networking, so the guest reaches nothing"
+#define USER_NETWORK_HINT                                                                \
+    "use DHCP, or an address in 10.0.2.0/24 with the gateway 10.0.2.2"
 #define NIC_HINT "compare it with the <mac> of the domain's interfaces (virsh domiflist)"
 #define ROUTE_HINT "write 0.0.0.0/0, or ::/0 for IPv6: every version understands that"
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
@@ -45,6 +91,11 @@ static const struct rule version_2[] = {
      WARNING_DEFAULT_ROUTE,
      "is 'default', which cloud-init before 25.3 does not accept",
      ROUTE_HINT},
+    {{"*.*.addresses.*"},
+     is_unreachable,
+     WARNING_USER_NETWORK,
+     USER_NETWORK,
+     USER_NETWORK_HINT},
     {{"*.*.gateway4", "*.*.gateway6"},
      rule_there,
      WARNING_DEPRECATED,
@@ -56,6 +107,11 @@ static const struct rule version_2[] = {
 static const struct rule version_1[] = {
     {{"version", "config.*.mtu"}, RULE_NUMBER},
     {{"config.*.name", "config.*.mac_address"}, RULE_TEXT},
+    {{"config.*.subnets.*.address"},
+     is_unreachable,
+     WARNING_USER_NETWORK,
+     USER_NETWORK,
+     USER_NETWORK_HINT},
     {.paths = {NULL}},
 };
 
@@ -119,6 +175,23 @@ check_gateways(const struct check *check)
     }
 }
 
+static void
+check_addresses(const struct check *check)
+{
+    const struct request *request = check->request;
+    const struct network *network = request->network;
+
+    for (size_t i = 0; network && i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+
+        for (size_t j = 0; j < nic->address_count; j++) {
+            if (is_outside_user_network(check, nic->addresses[j]))
+                check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
+                           "'%s' " USER_NETWORK, nic->addresses[j]);
+        }
+    }
+}
+
 void
 check_network(const struct check *check)
 {
@@ -129,6 +202,7 @@ check_network(const struct check *check)
         part && !request->datasource->has_network_data ? rules_read(&yaml, part) : NULL;
 
     check_gateways(check);
+    check_addresses(check);
     if (root)
         check_part_network(check, part, root);
 }

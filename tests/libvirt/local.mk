@@ -43,6 +43,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/leak.S \
 	%D%/reader.S \
 	%D%/report.bash \
+	%D%/session.bash \
 	%D%/update.bash \
 	$(NULL)
 MOSTLYCLEANFILES += check-libvirt.log $(libvirt_tests:.bats=.log) $(libvirt_tests:.bats=.trs)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154  # the variables of common.bash and report.bash
-# session.bats: virt-seed in the session of an ordinary user, "ann", whose daemon and hook have no other
-# environment than HOME, while her commands have another HOME. The same tests run with seeds below
+# shellcheck disable=SC2154  # the variables of common.bash, report.bash and session.bash
+# session.bats: virt-seed in the session of an ordinary user. The same tests run with seeds below
 # /run/user/UID, and below her home.
 
 bats_require_minimum_version 1.5.0
@@ -10,64 +9,21 @@ load lab
 load domains
 load common
 load report
+load session
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
-ann=64100
 
 setup_file() {
     common_start_lab
-    export home=$LAB_DIR/home/ann
-    # shellcheck disable=SC2016  # for the shell in the lab
-    lab_run sh -c 'install -d -m 0755 /run/user "${1%/*}" && install -d -o "$2" -g "$2" "$1"
-        echo "ann:x:$2:$2::$1:/bin/sh" >>/etc/passwd && echo "ann:x:$2:" >>/etc/group' sh "$home" "$ann"
+    session_make_user
     # Her QEMU must be able to reach it, under its installed name.
     install -D -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin/virt-seed-qemu"
     ln -s virt-seed-qemu "$LAB_DIR/bin/virt-seed-qemu-system-x86_64"
 }
 
-# as_ann WORD...: runs as her, with nothing in the environment but what the words say.
-as_ann() {
-    lab_run setpriv --reuid="$ann" --regid="$ann" --clear-groups env -i \
-        PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
-}
-
-# her COMMAND...: one of her commands, with another home than the daemon's.
-her() {
-    as_ann HOME=/ ${runtime:+XDG_RUNTIME_DIR="$runtime"} "$@"
-}
-
-her_virsh() {
-    her virsh -c "$uri" "$@"
-}
-
-her_virt_seed() {
-    her "$builddir/virt-seed" -c "$uri" "$@"
-}
-
-# begin home|runtime: starts her daemon, with a run-time directory or without.
-begin() {
-    state=$home/.local/state/virt-seed
-    runtime='' seeds=$home/.cache/libvirt/virt-seed
-    uri="qemu:///session?socket=$home/.cache/libvirt/libvirt-sock"
-    if [[ $1 = runtime ]]; then
-        runtime=/run/user/$ann seeds=/run/user/$ann/libvirt/virt-seed uri=qemu:///session
-        lab_run install -d -m 0700 -o "$ann" -g "$ann" "$runtime"
-    fi
-    as_ann HOME="$home" ${runtime:+XDG_RUNTIME_DIR="$runtime"} "$(lab_daemon_name)" --daemon \
-        </dev/null >>"$LAB_DIR/ann.log" 2>&1 3>&- 4>&-
-    wait_until 60 answers
-}
-
-answers() {
-    her_virsh uri >/dev/null 2>&1
-}
-
-# Everything that runs as her ends, and her files go.
 teardown() {
     cat "$LAB_DIR/ann.log"
-    # shellcheck disable=SC2016  # for the shell in the lab
-    lab_run sh -c 'while pids=$(pgrep -u "$1"); do kill -KILL $pids; sleep 0.1; done
-        find "$2" -mindepth 1 -delete; rm -rf "/run/user/$1" /etc/virt-seed/*' sh "$ann" "$home"
+    end_session
     lab_reset
 }
 
