@@ -31,6 +31,7 @@ static const struct scope of_system = {
     .definitions = VIRT_SEED_DEFINITIONS,
     .socketdir = VIRT_SEED_SOCKETDIR,
     .qemu_home = VIRT_SEED_QEMU_HOME,
+    .pid_directory = VIRT_SEED_RUNSTATEDIR,
     .imds_tree = VIRT_SEED_RUNDIR "/imds",
     .pass_mode = 0711,
     .conf_mode = 0755,
@@ -109,9 +110,10 @@ scope_use_directories(const char *home, const char *runtime)
     if (!session->home || (runtime && !session->runtime))
         return false;
     if (session->runtime)
-        set(&session->rundir, xasprintf("%s/libvirt/virt-seed", session->runtime));
+        set(&session->pid_directory, xasprintf("%s/libvirt", session->runtime));
     else
-        set(&session->rundir, xasprintf("%s/.cache/libvirt/virt-seed", session->home));
+        set(&session->pid_directory, xasprintf("%s/.cache/libvirt", session->home));
+    set(&session->rundir, xasprintf("%s/virt-seed", session->pid_directory));
     set(&session->statedir, xasprintf("%s/.local/state/virt-seed", session->home));
     session->reportdir = session->statedir;
     set(&session->domain_secrets, xasprintf("%s/secrets", session->statedir));
@@ -203,7 +205,7 @@ scope_is_elsewhere(const char *path, const char *suffix)
     static const char *const directories[] = {
         VIRT_SEED_RUNDIR,
         VIRT_SEED_REPORTDIR,
-        VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed",
+        (VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed"),
         "/*/.cache/libvirt/virt-seed",
         "/*/.local/state/virt-seed",
     };

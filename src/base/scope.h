@@ -33,6 +33,7 @@ struct scope {
      * the user alone does both. */
     const char *socketdir;
     const char *qemu_home;
+    const char *pid_directory; /* with the process id of libvirt's daemon */
 
     /* Whose configuration comes first, and whose files are a default; NULL for nobody's. */
     const char *host_confdir;

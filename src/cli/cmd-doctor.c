@@ -21,9 +21,13 @@
 #include "cli/io.h"
 
 /* The subjects are in doctor/. libvirt comes first, because others use what it says. */
-static void (*const subjects[])(struct doctor *doctor) = {
-    doctor_libvirt,  doctor_hook,    doctor_files,  doctor_user,
-    doctor_apparmor, doctor_selinux, doctor_server,
+static const struct {
+    void (*look)(struct doctor *doctor);
+    bool of_system; /* nothing in a session depends on it */
+} subjects[] = {
+    {doctor_libvirt, false}, {doctor_hook, false},    {doctor_files, false},
+    {doctor_user, true},     {doctor_apparmor, true}, {doctor_selinux, true},
+    {doctor_server, true},
 };
 
 static const char *const state_words[] = {
@@ -157,9 +161,12 @@ run(const struct context *context, const void *data, struct failure **failure)
                       root.st_ino == own.st_ino;
     }
     /* As sd_booted(3). */
-    doctor.systemd = doctor.live && access("/run/systemd/system/", F_OK) == 0;
-    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-        subjects[i](&doctor);
+    doctor.systemd =
+        doctor.live && !scope()->home && access("/run/systemd/system/", F_OK) == 0;
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++) {
+        if (!scope()->home || !subjects[i].of_system)
+            subjects[i].look(&doctor);
+    }
     /* Everything that only root can see is one diagnosis, with one fix. */
     for (size_t i = 0; i < doctor.unseen_count; i++) {
         if (i > 0)

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034  # variables for those that source this
+# shellcheck shell=bash disable=SC2034,SC2154  # variables for those that source this, and theirs
 # session.bash: the session of an ordinary user in the lab, "ann"; a library to source, with lab.bash. Her
 # daemon and hook have no other environment than HOME, and her commands have another HOME.
 #
@@ -57,8 +57,12 @@ answers() {
     her_virsh uri >/dev/null 2>&1
 }
 
+nothing_runs() {
+    ! lab_run pkill -KILL -u "$ann"
+}
+
 end_session() {
     # shellcheck disable=SC2016  # for the shell in the lab
-    lab_run sh -c 'while pids=$(pgrep -u "$1"); do kill -KILL $pids; sleep 0.1; done
-        find "$2" -mindepth 1 -delete; rm -rf "/run/user/$1" /etc/virt-seed/*' sh "$ann" "$home"
+    wait_until 60 nothing_runs
+    lab_run sh -c 'find "$2" -mindepth 1 -delete; rm -rf "/run/user/$1" /etc/virt-seed/*' sh "$ann" "$home"
 }
