@@ -20,6 +20,7 @@
 static const struct scope of_system = {
     .uri = "qemu:///system",
     .place = "of this host (qemu:///system)",
+    .aside = "",
     .rundir = VIRT_SEED_RUNDIR,
     .reportdir = VIRT_SEED_REPORTDIR,
     .statedir = VIRT_SEED_STATEDIR,
@@ -43,13 +44,14 @@ static const struct scope of_system = {
 static struct scope of_session = {
     .uri = "qemu:///session",
     .place = "in your session (qemu:///session)",
+    .aside = " in your session (qemu:///session)",
     .host_confdir = VIRT_SEED_CONFDIR,
     .pass_mode = 0700,
     .conf_mode = 0700,
     .owner_group = (gid_t)-1,
-    .owner_name = "you",
+    .owner_name = "your own user",
     .own_hint = "make it yourself; look at it first: ls -ld",
-    .denied_hint = "look at the modes of the directories above it: namei -l",
+    .denied_hint = "look at the owners and modes of your own directories",
 };
 
 static const struct scope *chosen = &of_system;

@@ -19,6 +19,7 @@
 struct scope {
     const char *uri;   /* of libvirt's daemon */
     const char *place; /* "in your session (qemu:///session)" */
+    const char *aside; /* the same after a blank, or "" if that is obvious */
 
     const char *rundir;         /* seeds of running domains (host/rundir.h) */
     const char *reportdir;      /* guests' reports (host/report-file.h) */

@@ -134,6 +134,7 @@ check_scope(virConnectPtr connection, struct failure **failure)
 virConnectPtr
 libvirt_connect(const char *uri, bool read_only, struct failure **failure)
 {
+    const char *default_name = scope()->home ? scope()->uri : "default URI";
     virConnectPtr connection;
     cleanup_close int root = -1;
 
@@ -153,7 +154,7 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
         return connection;
     }
     failure_set(failure, FAILURE_LIBVIRT_MISSING, "could not reach libvirt (%s): %s",
-                uri ? uri : "default URI", virGetLastErrorMessage());
+                uri ? uri : default_name, virGetLastErrorMessage());
     if (!uri || strcmp(uri, "qemu:///system") != 0) {
         failure_hint(failure, "see whether it answers others: virsh%s%s list",
                      uri ? " -c " : "", uri ? uri : "");

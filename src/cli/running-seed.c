@@ -40,9 +40,8 @@ running_seed_check_caller(const struct context *context, struct failure **failur
                            "omit --root",
                            context->root_path);
     if (geteuid() != scope()->owner)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "only root may write to %s\nrun the command as root",
-                           scope()->rundir);
+        return failure_set(failure, FAILURE_RUNDIR, "only %s may write to %s\n%s",
+                           scope()->owner_name, scope()->rundir, scope()->denied_hint);
     return 0;
 }
 

@@ -65,7 +65,7 @@ libvirt_group_fail(enum failure_code code, const char *what, const char *directo
                    const char *name, int error, struct failure **failure)
 {
     failure_set_errno(failure, code, error, "could not %s %s/%s", what, directory, name);
-    if (error == -EACCES)
+    if (error == -EACCES && scope()->socketdir)
         return failure_hint(
             failure, "run it as root, or as a member of the file's group: ls -l %s/%s",
             directory, name);

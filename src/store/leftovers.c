@@ -100,8 +100,8 @@ static int
 fail_at(const char *directory, int error, const char *what, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not %s %s\ncheck it as root: ls -l %s", what,
-                             directory, directory);
+                             "could not %s %s\ncheck it as %s: ls -l %s", what, directory,
+                             scope()->owner_name, directory);
 }
 
 /* Return: whether it is the directory of a rehearsal, whose process still runs. */
@@ -198,8 +198,9 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not remove %s/%s\ncheck it as root: ls -l %s",
-                             leftover->directory, leftover->name, leftover->directory);
+                             "could not remove %s/%s\ncheck it as %s: ls -l %s",
+                             leftover->directory, leftover->name, scope()->owner_name,
+                             leftover->directory);
 }
 
 int

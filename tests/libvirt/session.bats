@@ -195,7 +195,8 @@ rehearses() {
     [[ $output = *"in your session (qemu:///session)"*"run 'virt-seed wire'"* ]]
     run ! her_virsh start web1
     [[ $output = *"/run/libvirt/virt-seed/$web1.iso"*"$seeds"*'run: virt-seed wire web1 && virsh start web1'* ]]
-    her_virt_seed wire web1
+    run -0 her_virt_seed wire web1
+    [[ $output = 'web1: wired ('*') in your session (qemu:///session)' ]]
     her_virt_seed check web1
     her_virsh start web1
     her_virsh dumpxml --inactive web1 >"$LAB_DIR/session.xml"

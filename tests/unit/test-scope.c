@@ -246,7 +246,7 @@ takes_only_secrets_that_are_the_users_and_closed_to_all(void **state)
     assert_int_equal(fchmod(fd, 0600), 0);
     if (geteuid() == 0) {
         assert_int_equal(fchown(fd, 64101, 0), 0);
-        assert_secret(fd, "expected you");
+        assert_secret(fd, "expected your own user");
     }
 }
 
