@@ -62,7 +62,7 @@ nothing_runs() {
 }
 
 end_session() {
-    # shellcheck disable=SC2016  # for the shell in the lab
     wait_until 60 nothing_runs
+    # shellcheck disable=SC2016  # for the shell in the lab
     lab_run sh -c 'find "$2" -mindepth 1 -delete; rm -rf "/run/user/$1" /etc/virt-seed/*' sh "$ann" "$home"
 }

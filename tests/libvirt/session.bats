@@ -210,6 +210,22 @@ rehearses() {
     [[ $(lab_run ls "$seeds" /run/libvirt/virt-seed | grep -c "$web1.iso$") = 2 ]]
 }
 
+@test "a guest that was saved with its seed elsewhere is not resumed, and its state stays" {
+    begin home
+    define
+    her_virt_seed wire web1
+    her_virsh start web1
+    her_virsh managedsave web1
+    # As by a login: from now on, seeds are there.
+    lab_run install -d -m 0700 -o "$ann" -g "$ann" "/run/user/$ann"
+    run ! her_virsh start web1
+    [[ $output = *"was saved with the seed's disk $seeds/$web1.iso"*"in /run/user/$ann/libvirt/virt-seed"* ]]
+    run -0 her_virsh dominfo web1
+    [[ $output = *'Managed save:'*yes* ]]
+    lab_run rm -rf "/run/user/$ann"
+    her_virsh start web1
+}
+
 @test "links and FIFOs in the user's directories are errors, and root's files stay as they are" {
     begin home
     define
