@@ -73,3 +73,12 @@ bool texts_have(char *const *texts, size_t count, const char *text);
 
 /* Frees the texts, and the list itself. */
 void texts_free(char **texts, size_t count);
+
+/* --- QEMU's lists ------------------------------------------------------------------- */
+
+/*
+ * Finds the last value of a key in "key=value,…", where ",," is a comma (QEMU's
+ * util/keyval.c). `implied` is the key of a first word without "=", or NULL. Return: the
+ * value, owned by the caller (free); NULL if there is none.
+ */
+char *text_list_value(const char *list, const char *key, const char *implied);

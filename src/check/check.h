@@ -42,6 +42,7 @@
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \
     X(SCSI_CONTROLLER, "scsi-controller")                                                \
+    X(DISK_UNSEEN, "disk-unseen")                                                        \
     X(STARTUP_POLICY, "startup-policy")                                                  \
     X(REPORT_CHANNEL, "report-channel")
 

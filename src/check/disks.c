@@ -51,12 +51,34 @@ check_bus(const struct check *check, const struct disk *disk)
             disk->address.controller);
 }
 
+/* With two seeds it would be a race which one the guest uses. */
+static void
+check_unseen(const struct check *check)
+{
+    const struct domain *domain = check->domain;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        /* Of an empty drive and of our own seed nothing has to be seen. */
+        if (!disk->name || disk->label || disk->is_root || seed_path_is(disk->source))
+            continue;
+        if (!foreign_seed_reason(disk))
+            check_warn(check, WARNING_DISK_UNSEEN, xml_line(disk->node),
+                       "detach it if it is one: a guest can have only one seed; root "
+                       "can look into files that others may not read",
+                       "cannot see whether disk '%s' (%s) is a seed", disk->target,
+                       disk->name);
+    }
+}
+
 void
 check_disks(const struct check *check)
 {
     const struct disk *disk = check->facts->disk;
     const xmlNode *source;
 
+    check_unseen(check);
     if (!disk)
         return;
     check_bus(check, disk);

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <libvirt/libvirt.h>
@@ -156,36 +157,26 @@ check_domain(const struct trial *trial, struct failure **failure)
 
 /* Replaces a volume of a storage pool by its path. */
 static int
-resolve_volume(virConnectPtr connection, xmlNode *disk, struct failure **failure)
+replace_volume(const struct disk *disk, struct failure **failure)
 {
-    xmlNode *source = xml_child(disk, "source");
-    cleanup_free char *pool_name = xml_attribute(source, "pool");
-    cleanup_free char *name = xml_attribute(source, "volume");
-    virStoragePoolPtr pool;
-    virStorageVolPtr volume = NULL;
-    virStorageVolInfo info = {0};
-    cleanup_free char *path = NULL;
+    struct stat status;
     bool is_block;
 
-    if (!pool_name || !name)
+    if (!disk->is_volume)
         return 0;
-    pool = virStoragePoolLookupByName(connection, pool_name);
-    if (pool)
-        volume = virStorageVolLookupByName(pool, name);
-    if (volume && virStorageVolGetInfo(volume, &info) == 0)
-        path = virStorageVolGetPath(volume);
-    if (volume)
-        virStorageVolFree(volume);
-    if (pool)
-        virStoragePoolFree(pool);
-    if (!path)
-        return libvirt_fail(failure, "could not find the volume '%s' of the pool '%s'",
-                            name, pool_name);
-    is_block = info.type == VIR_STORAGE_VOL_BLOCK;
-    if (!is_block && info.type != VIR_STORAGE_VOL_FILE)
+    if (!disk->source)
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(disk->node),
+                              "libvirt does not find the volume '%s' of disk '%s'\n"
+                              "'virsh pool-list --all' shows the storage pools",
+                              disk->name, disk->target);
+    if (stat(disk->source, &status) < 0)
         return 0;
-    xml_set_attribute(disk, "type", is_block ? "block" : "file");
-    xml_set_attribute(source, is_block ? "dev" : "file", path);
+    is_block = S_ISBLK(status.st_mode);
+    if (!is_block && !S_ISREG(status.st_mode))
+        return 0;
+    xml_set_attribute(disk->node, "type", is_block ? "block" : "file");
+    xml_set_attribute(xml_child(disk->node, "source"), is_block ? "dev" : "file",
+                      disk->source);
     return 0;
 }
 
@@ -245,12 +236,12 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     if (domain_check_paths(domain, trial->context->root, failure) < 0)
         return -1;
     domain_read_labels(domain);
-    if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
-        return -1;
-    xml_foreach(disk, devices, "disk") {
-        if (resolve_volume(trial->connection, disk, failure) < 0)
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (replace_volume(&domain->disks[i], failure) < 0)
             return -1;
     }
+    if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
+        return -1;
     if (rehearsal_rewrite(rehearsal, domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < rehearsal->disk_count; i++) {

@@ -39,6 +39,24 @@ load_file(struct definition *definition, const char *argument, struct failure **
     return 0;
 }
 
+/* Finds where the disk's volume is. If libvirt does not find it, it is known by its name
+ * alone. */
+static void
+find_volume(struct disk *disk, virConnectPtr connection)
+{
+    const xmlNode *source = xml_child(disk->node, "source");
+    cleanup_free char *pool_name = xml_attribute(source, "pool");
+    virStoragePoolPtr pool = virStoragePoolLookupByName(connection, pool_name);
+    virStorageVolPtr volume = pool ? virStorageVolLookupByName(pool, disk->name) : NULL;
+
+    if (volume) {
+        disk->source = virStorageVolGetPath(volume);
+        virStorageVolFree(volume);
+    }
+    if (pool)
+        virStoragePoolFree(pool);
+}
+
 /* Reads the XML of libvirt's domain; its definition with VIR_DOMAIN_XML_INACTIVE. */
 static int
 read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
@@ -50,7 +68,13 @@ read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
     if (!*text)
         return libvirt_fail(failure, "could not read domain '%s'", name);
     *doc = xml_parse(*text, strlen(*text), name, failure);
-    return *doc ? domain_read(domain, *doc, failure) : -1;
+    if (!*doc || domain_read(domain, *doc, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (domain->disks[i].is_volume)
+            find_volume(&domain->disks[i], virDomainGetConnect(libvirt));
+    }
+    return 0;
 }
 
 int

@@ -15,9 +15,6 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-/* Of elements that libvirt passes to QEMU as they are. */
-#define QEMU_NAMESPACE "http://libvirt.org/schemas/domain/qemu/1.0"
-
 static char *
 path_of(const struct rehearsal *rehearsal, const char *name)
 {

@@ -15,13 +15,45 @@
 #include "host/forbidden-paths.h"
 #include "host/label.h"
 
-/* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. */
-static int
-read_uuid(struct domain *domain, struct failure **failure)
+/* --- SMBIOS ------------------------------------------------------------------------- */
+
+xmlNode *
+domain_find_sysinfo(const struct domain *domain)
 {
-    const xmlNode *node = xml_child(domain->root, "uuid");
-    cleanup_free char *text = node ? xml_text(node) : NULL;
-    const char *at = text ? text : "";
+    xmlNode *node = xml_child(domain->root, "sysinfo");
+
+    while (node && !xml_attribute_is(node, "type", "smbios"))
+        node = xml_next(node, "sysinfo");
+    return node;
+}
+
+static xmlNode *
+find_system_entry(const struct domain *domain, const char *name)
+{
+    const xmlNode *system = xml_child(domain_find_sysinfo(domain), "system");
+    xmlNode *entry = xml_child(system, "entry");
+
+    while (entry && !xml_attribute_is(entry, "name", name))
+        entry = xml_next(entry, "entry");
+    return entry;
+}
+
+xmlNode *
+domain_find_serial(const struct domain *domain)
+{
+    return find_system_entry(domain, "serial");
+}
+
+/* --- the UUID ----------------------------------------------------------------------- */
+
+/* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. An element
+ * without text is none. `name` is what the element is called. */
+static int
+read_uuid(char uuid[UUID_LENGTH + 1], const xmlNode *node, const char *name,
+          struct failure **failure)
+{
+    cleanup_free char *text = xml_text(node);
+    const char *at = text;
     size_t length = 0;
 
     for (; *at; at++) {
@@ -30,17 +62,62 @@ read_uuid(struct domain *domain, struct failure **failure)
         if (!isxdigit((unsigned char)*at) || length >= UUID_LENGTH)
             break;
         if (UUID_PATTERN[length] == '-')
-            domain->uuid[length++] = '-';
-        domain->uuid[length++] = (char)tolower((unsigned char)*at);
+            uuid[length++] = '-';
+        uuid[length++] = (char)tolower((unsigned char)*at);
     }
-    domain->uuid[length] = '\0';
-    if (!text || (!*at && length == UUID_LENGTH))
+    uuid[length] = '\0';
+    if (!*text || (!*at && length == UUID_LENGTH))
         return 0;
-    domain->uuid[0] = '\0';
     return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(node),
-                          "<uuid> is '%.64s', expected 32 hex digits\n"
+                          "%s is '%.64s', expected 32 hex digits\n"
                           "fix it, or remove the element: libvirt generates a UUID",
-                          text);
+                          name, text);
+}
+
+/* Without a <uuid>, libvirt takes that of <sysinfo>; both must be the same
+ * (virSysinfoSystemParseXML). */
+static int
+read_uuids(struct domain *domain, struct failure **failure)
+{
+    const xmlNode *entry = find_system_entry(domain, "uuid");
+    char in_sysinfo[UUID_LENGTH + 1];
+
+    if (read_uuid(domain->uuid, xml_child(domain->root, "uuid"), "<uuid>", failure) < 0 ||
+        read_uuid(in_sysinfo, entry, "the uuid in <sysinfo>", failure) < 0)
+        return -1;
+    if (!*domain->uuid)
+        memcpy(domain->uuid, in_sysinfo, sizeof(in_sysinfo));
+    if (!*in_sysinfo || strcmp(in_sysinfo, domain->uuid) == 0)
+        return 0;
+    return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(entry),
+                          "the uuid in <sysinfo> is '%s', but <uuid> is '%s'\n"
+                          "remove one of them, or make them the same: libvirt refuses "
+                          "the domain",
+                          in_sysinfo, domain->uuid);
+}
+
+/* --- reading ------------------------------------------------------------------------ */
+
+/* Return: what the XML calls the disk's content; owned by the caller (free). */
+static char *
+read_disk_name(const xmlNode *node, const char *path)
+{
+    const xmlNode *source = xml_child(node, "source");
+    cleanup_free char *type = xml_attribute(node, "type");
+    char *name;
+
+    if (path)
+        return xstrdup(path);
+    name = xml_attribute(source, "volume");
+    if (!name)
+        name = xml_attribute(source, "name");
+    if (name || !source || !type)
+        return name;
+    /* An empty drive; or a directory, of which QEMU makes a volume with its own label. */
+    if (strcmp(type, "file") == 0 || strcmp(type, "block") == 0 ||
+        strcmp(type, "dir") == 0)
+        return NULL;
+    return steal(type);
 }
 
 static void
@@ -57,6 +134,8 @@ read_disk(struct disk *disk, xmlNode *node)
     disk->source = xml_attribute(source, "file");
     if (!disk->source)
         disk->source = xml_attribute(source, "dev");
+    disk->name = read_disk_name(node, disk->source);
+    disk->is_volume = xml_attribute_is(node, "type", "volume");
     disk->format = xml_attribute(xml_child(node, "driver"), "type");
     disk->target = xml_attribute(target, "dev");
     if (!disk->target)
@@ -66,6 +145,28 @@ read_disk(struct disk *disk, xmlNode *node)
     if (disk->boot_order < 0)
         disk->boot_order = 0;
     disk->address = target_address(disk->bus, disk->target, xml_child(node, "address"));
+}
+
+static void
+mark_root_disk(struct domain *domain)
+{
+    struct disk *root = NULL;
+    long first = LONG_MAX;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        struct disk *disk = &domain->disks[i];
+        /* An order comes before none. */
+        const long order = disk->boot_order ? disk->boot_order : LONG_MAX;
+
+        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
+            continue;
+        if (root && order >= first)
+            continue;
+        root = disk;
+        first = order;
+    }
+    if (root)
+        root->is_root = true;
 }
 
 int
@@ -91,7 +192,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
                               "<domain type='%s'> is not a QEMU domain\n"
                               "use type='kvm' or type='qemu'",
                               type);
-    if (read_uuid(domain, failure) < 0)
+    if (read_uuids(domain, failure) < 0)
         return -1;
     domain->name = xml_text(xml_child(root, "name"));
     if (!*domain->name)
@@ -115,28 +216,8 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     domain->disks = xcalloc(count, sizeof(*domain->disks));
     xml_foreach(node, devices, "disk")
         read_disk(&domain->disks[domain->disk_count++], node);
+    mark_root_disk(domain);
     return 0;
-}
-
-xmlNode *
-domain_find_sysinfo(const struct domain *domain)
-{
-    xmlNode *node = xml_child(domain->root, "sysinfo");
-
-    while (node && !xml_attribute_is(node, "type", "smbios"))
-        node = xml_next(node, "sysinfo");
-    return node;
-}
-
-xmlNode *
-domain_find_serial(const struct domain *domain)
-{
-    const xmlNode *system = xml_child(domain_find_sysinfo(domain), "system");
-    xmlNode *entry = xml_child(system, "entry");
-
-    while (entry && !xml_attribute_is(entry, "name", "serial"))
-        entry = xml_next(entry, "entry");
-    return entry;
 }
 
 int
@@ -195,6 +276,7 @@ disk_clear(struct disk *disk)
 {
     free(disk->device);
     free(disk->source);
+    free(disk->name);
     free(disk->format);
     free(disk->target);
     free(disk->label);
@@ -260,7 +342,8 @@ disk_may_have_label(const struct disk *disk)
         return false;
     if (disk->source[0] != '/' || strlen(disk->source) >= PATH_MAX)
         return false;
-    return !disk->format || strcmp(disk->format, "raw") == 0;
+    return !disk->format || strcmp(disk->format, "raw") == 0 ||
+           strcmp(disk->format, "qcow2") == 0;
 }
 
 void

@@ -34,19 +34,30 @@ struct drive_address {
 struct disk {
     xmlNode *node; /* borrowed from the document */
     char *device;  /* "disk", "cdrom", … */
-    char *source;  /* path of the file or device; NULL if there is none or it is remote */
-    char *format;  /* the driver's type ("raw", "qcow2"); NULL if the XML has none */
-    char *target;  /* "sda"; never NULL, but may be empty */
-    char *label;   /* the volume's, if domain_read_labels() has read it; else NULL */
+    /* The path of the file or device, or of a volume that libvirt has looked up; NULL if
+     * there is none or it is remote. */
+    char *source;
+    /* What the XML calls its content: a path, a volume, a name on a server, or else the
+     * disk's type; NULL for an empty drive. */
+    char *name;
+    char *format;   /* the driver's type ("raw", "qcow2"); NULL if the XML has none */
+    char *target;   /* "sda"; never NULL, but may be empty */
+    char *label;    /* as label_find() returns it (host/label.h); NULL if not read */
+    bool is_volume; /* of a storage pool */
+    bool is_root;   /* the hard disk with the lowest boot order, or else the first */
     enum domain_bus bus;
     long boot_order;              /* 0 if there is none */
     struct drive_address address; /* the one libvirt would choose if the XML has none */
 };
 
+/* Of what libvirt hands to QEMU as it is: <qemu:commandline>. */
+#define QEMU_NAMESPACE "http://libvirt.org/schemas/domain/qemu/1.0"
+
 struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;
-    char uuid[UUID_LENGTH + 1]; /* in lower case with dashes; empty if the XML has none */
+    char uuid[UUID_LENGTH + 1]; /* in lower case with dashes; of <uuid>, or else of
+                                   <sysinfo>, as for libvirt; empty if neither has one */
     char *arch;                 /* "x86_64"; NULL if the XML has none */
     char *machine;              /* "pc-q35-7.2"; NULL if the XML has none */
     struct disk *disks;
@@ -56,7 +67,7 @@ struct domain {
 /*
  * Reads the document, which must outlive the domain.
  * Return: 0, or -1 if it is not the XML of a QEMU domain, has no name, a UUID that is none,
- * or too many devices.
+ * two that differ, or too many devices.
  */
 int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
 
@@ -107,9 +118,8 @@ bool seed_path_is_elsewhere(const char *path);
  * virt-seed's. */
 bool disk_may_have_label(const struct disk *disk);
 
-/* Sets the label of each of the domain's disks that is a raw image in a regular file, as
- * label_find() returns it (host/label.h). Skips a file that cannot be read: libvirt will
- * report it. */
+/* Sets the label of each of the domain's disks that is a raw or qcow2 image in a regular
+ * file. Skips a file that cannot be read: libvirt will report it. */
 void domain_read_labels(struct domain *domain);
 
 /* Return: the domain's first disk with such a path, or NULL. */

@@ -114,15 +114,18 @@ hostname_check(const char *hostname, struct failure **failure)
 }
 
 char *
-hostname_from_domain(const char *name, const char *uuid)
+hostname_from_domain(const char *name, const char *uuid, bool by_byte)
 {
-    char *hostname = xstrndup(name, LIMIT_HOSTNAME_LABEL);
-    size_t begin, end = strlen(hostname);
+    char *hostname = xcalloc(1, LIMIT_HOSTNAME_LABEL + 1);
+    size_t begin, end = 0;
 
-    for (char *at = hostname; *at; at++) {
-        if (!isascii(*at) || !isalnum((unsigned char)*at))
-            *at = '-';
-        *at = (char)tolower((unsigned char)*at);
+    for (; *name && end < LIMIT_HOSTNAME_LABEL; name++) {
+        const bool continues = (*name & 0xc0) == 0x80; /* a character of UTF-8 */
+
+        if (isascii(*name) && isalnum((unsigned char)*name))
+            hostname[end++] = (char)tolower((unsigned char)*name);
+        else if (by_byte || !continues)
+            hostname[end++] = '-';
     }
     begin = strspn(hostname, "-");
     while (end > begin && hostname[end - 1] == '-')

@@ -28,10 +28,10 @@ int hostname_check(const char *hostname, struct failure **failure);
 
 /*
  * Turns a domain's name into a host name: in lower case, with a dash for each character
- * that a label may not contain. If nothing is left, it is "vm-" and the first digits of
- * the UUID. Return: owned by the caller (free).
+ * that a label may not contain, or with `by_byte` for each byte of it. If nothing is left,
+ * it is "vm-" and the first digits of the UUID. Return: owned by the caller (free).
  */
-char *hostname_from_domain(const char *name, const char *uuid);
+char *hostname_from_domain(const char *name, const char *uuid, bool by_byte);
 
 /* Checks that the text is one line of an authorized_keys file (sshd(8)): options, if any,
  * the key's type, the key. */

@@ -23,7 +23,7 @@ request_hostname(const struct request *request)
 
     if (request->hostname)
         return xstrdup(request->hostname);
-    return hostname_from_domain(domain->name, domain->uuid);
+    return hostname_from_domain(domain->name, domain->uuid, false);
 }
 
 const char *

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "host/label.h"
+
+/* The end of the volume id of ISO 9660. */
+#define LABEL_END 32840
+/* No tool makes a larger disk for a seed: OpenStack's have 64 MiB, others' a few. */
+#define SEED_DISK_MAX (128 * MIB)
 
 /* Return: whether the bytes at that offset are the text, in upper or lower case, and then
  * blanks. */
@@ -36,16 +44,31 @@ has_bytes(int fd, off_t offset, const char *bytes, size_t size)
            memcmp(found, bytes, size) == 0;
 }
 
+/* Where the label is in a qcow2 image, only its tables say; but its header has the disk's
+ * size (QEMU's docs/interop/qcow2.txt). */
+static const char *
+read_qcow2(int fd)
+{
+    uint64_t size;
+
+    if (pread(fd, &size, sizeof(size), 24) == sizeof(size) &&
+        be64toh(size) > SEED_DISK_MAX)
+        return "";
+    return NULL;
+}
+
 /* The volume id of ISO 9660 (ECMA-119, 8.4), and the label in FAT's boot sector: of FAT12
  * and FAT16, or FAT32. */
 static const char *
-read_label(int fd)
+read_label(int fd, off_t size)
 {
     static const char *const labels[] = {"cidata", "config-2"};
     const bool is_iso = has_bytes(fd, 32769, "CD001", 5);
 
+    if (has_bytes(fd, 0, "QFI\xfb", 4))
+        return read_qcow2(fd);
     if (!is_iso && !has_bytes(fd, 510, "\x55\xaa", 2))
-        return NULL;
+        return size < LABEL_END ? NULL : "";
     for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
         if (is_iso && has_label(fd, 32808, 32, labels[i]))
             return labels[i];
@@ -69,5 +92,5 @@ label_find(const char *path)
     if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
     fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return fd < 0 ? NULL : read_label(fd);
+    return fd < 0 ? NULL : read_label(fd, status.st_size);
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 /*
- * Reads the label of the volume in a file.
- * Return: "cidata" or "config-2" if it is one of these, in upper or lower case; "" for any
- * other volume of ISO 9660 or FAT; NULL if it is neither, or the path does not lead to a
- * regular file that can be read.
+ * Reads the label of the volume in a file, a raw image.
+ * Return: "cidata" or "config-2" if it is one of these, in upper or lower case; "" if it is
+ * neither, also for a qcow2 image of a disk that is too large for a seed; NULL if nobody
+ * can tell: the path does not lead to a regular file that can be read, or the file is too
+ * short, or is another qcow2 image.
  */
 const char *label_find(const char *path);

@@ -29,7 +29,7 @@ enum need_word {
     NEED_WORD_MAKE, /* there is no host key, and the domain may get a new one */
     NEED_WORD_LABEL_CIDATA,
     NEED_WORD_LABEL_CONFIG_2,
-    NEED_WORD_LABEL_OTHER,        /* of a volume without one of these */
+    NEED_WORD_LABEL_OTHER,        /* none of these */
     NEED_WORD_DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
     NEED_WORD_DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
     NEED_WORD_DEFINITION_WIRED,   /* it names the domain's seed */

@@ -332,8 +332,10 @@ import_find_seed(struct domain *domain)
 {
     domain_read_labels(domain);
     for (size_t i = 0; i < domain->disk_count; i++) {
-        if (foreign_seed_reason(&domain->disks[i]))
-            return xstrdup(domain->disks[i].source);
+        const struct disk *disk = &domain->disks[i];
+
+        if (disk->source && foreign_seed_reason(disk))
+            return xstrdup(disk->source);
     }
     return NULL;
 }

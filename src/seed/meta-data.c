@@ -273,6 +273,27 @@ static const char *const configdrive_uncovered[] = {
     "uuid", "instance_id", "public_keys", "devices", "files", "network_config", NULL,
 };
 
+/* The digest has always had a dash for each byte of a derived name, so that a guest stays
+ * the same instance. */
+static void
+cover_hostname(json_t *covered, const struct request *request)
+{
+    static const char *const keys[] = {"local-hostname", "hostname", "name"};
+    const struct domain *domain = request->domain;
+    cleanup_free char *hostname = request_hostname(request);
+    cleanup_free char *by_byte = NULL;
+
+    if (request->hostname)
+        return;
+    by_byte = hostname_from_domain(domain->name, domain->uuid, true);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        const char *value = json_string_value(json_object_get(covered, keys[i]));
+
+        if (value && strcmp(value, hostname) == 0)
+            json_set_string(covered, keys[i], by_byte);
+    }
+}
+
 /* Completes the instance-id; the object is the last document that it covers. Return: it,
  * owned by the caller (free). */
 static char *
@@ -284,6 +305,7 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
         covered = json_copy((json_t *)object);
         for (; *uncovered; uncovered++)
             json_object_del(covered, *uncovered);
+        cover_hostname(covered, id->request);
         instance_id_add_json(id, COVER_META_DATA, "meta-data", covered);
     }
     return instance_id_end(id);

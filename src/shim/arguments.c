@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "shim/shim.h"
 
 /* --- options ---------------------------------------------------------------------- */
@@ -46,50 +47,6 @@ arguments_find(char **arguments, const char *name, const char **value)
 
 /* --- lists ------------------------------------------------------------------------ */
 
-/* Takes the next "key=value" from the list. Return: without the comma after it, and with
- * ",," replaced by ","; owned by the caller (free); NULL at the end. */
-static char *
-next_word(const char **list)
-{
-    const char *from = *list;
-    char *word, *end;
-
-    if (!*from)
-        return NULL;
-    word = xmalloc(strlen(from) + 1);
-    end = word;
-    while (*from && (*from != ',' || from[1] == ',')) {
-        from += *from == ',';
-        *end++ = *from++;
-    }
-    *end = '\0';
-    *list = *from ? from + 1 : from;
-    return word;
-}
-
-static char *
-plain_value(const char *list, const char *key, const char *implied)
-{
-    char *value = NULL;
-    bool first = true;
-
-    for (char *word = next_word(&list); word; word = next_word(&list)) {
-        const char *equals = strchr(word, '=');
-        size_t length = equals ? (size_t)(equals - word) : 0;
-        bool is_key = first && implied && strcmp(key, implied) == 0;
-
-        if (equals)
-            is_key = strlen(key) == length && strncmp(word, key, length) == 0;
-        if (is_key) {
-            free(value);
-            value = xstrdup(equals ? equals + 1 : word);
-        }
-        free(word);
-        first = false;
-    }
-    return value;
-}
-
 #define BLANKS " \t\r\n"
 
 /* Enough for the names and addresses of devices, which contain no escapes. */
@@ -117,7 +74,7 @@ json_value(const char *object, const char *key)
 char *
 list_value(const char *list, const char *key, const char *implied)
 {
-    return *list == '{' ? json_value(list, key) : plain_value(list, key, implied);
+    return *list == '{' ? json_value(list, key) : text_list_value(list, key, implied);
 }
 
 char *

@@ -78,11 +78,7 @@ struct option_at arguments_next(char **arguments, size_t *index);
 /* Return: how often the option occurs; `value` is that of the last, or NULL. */
 size_t arguments_find(char **arguments, const char *name, const char **value);
 
-/*
- * Finds the last value of a key in "key=value,…", where ",," is a comma, or in a JSON
- * object of strings. `implied` is the key of a first word without "=", or NULL. Return:
- * the value, owned by the caller (free); NULL if there is none.
- */
+/* The same as text_list_value(), of which the list may also be a JSON object of strings. */
 char *list_value(const char *list, const char *key, const char *implied);
 
 /* Return: the text, escaped for such a list, owned by the caller (free). */

@@ -109,11 +109,12 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
-/* Return: whether the guest claimed it before the update, and so of another seed. */
+/* Return: whether the guest claimed it before the update, and so of another seed. Times are in
+ * seconds; no guest boots and reads an update in the second in which that is made. */
 static bool
 is_claimed_before(const struct record_boot *update, const char *claimed)
 {
-    return update->time && claimed && strcmp(claimed, update->time) < 0;
+    return update->time && claimed && strcmp(claimed, update->time) <= 0;
 }
 
 const struct record_boot *

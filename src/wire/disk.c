@@ -34,12 +34,14 @@
 static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
                                        "PAYLOAD:*"};
 
+/* Those of virt-install ("virtinst-…-cloudinit.iso"), of KubeVirt, Nova and Proxmox, and of
+ * the examples of cloud-localds and of Terraform's provider. */
 static const char *const names[] = {
-    "*cloudinit*.iso", /* virt-install: "virtinst-…-cloudinit.iso" */
-    "*cloud-init*.iso", "*cidata*.iso",    "*cidata*.img", "seed.iso",
-    "seed.img",         "*-seed.iso",      "*-seed.img", /* cloud-localds's examples */
-    "noCloud.iso",      "configdrive.iso",               /* KubeVirt */
-};
+    "*cidata*",       "*cloudinit*.iso", "*cloud?init*.iso", "*commoninit*.iso",
+    "seed",           "*-seed",          "seed.iso",         "*-seed.iso",
+    "seed.img",       "*-seed.img",      "seed.qcow2",       "*-seed.qcow2",
+    "noCloud.iso",    "configdrive.iso", "disk.config",      "*_disk.config",
+    "vm-*-cloudinit*"};
 
 static bool
 matches(const char *const *patterns, size_t count, const char *text, int flags)
@@ -54,14 +56,19 @@ matches(const char *const *patterns, size_t count, const char *text, int flags)
 const char *
 foreign_seed_reason(const struct disk *disk)
 {
-    if (!disk->source || seed_path_is(disk->source))
+    /* The hook cannot ask libvirt for the volumes of storage pools. What it would refuse,
+     * commands refuse, too, whatever they know of the label. */
+    const bool counts_by_name = !disk->label || disk->is_volume;
+
+    if (!disk->name || seed_path_is(disk->source))
         return NULL;
-    if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
+    if (matches(payloads, ARRAY_SIZE(payloads), disk->name, 0))
         return "is in VDSM's directory for payloads";
     if (disk->label && datasource_find_label(disk->label))
         return "has the label of a seed";
-    if (!disk->label && strcmp(disk->device, "cdrom") == 0 &&
-        matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
+    /* The image that a guest boots from is often called after cloud-init, too. */
+    if (counts_by_name && !disk->is_root &&
+        matches(names, ARRAY_SIZE(names), fs_base_name(disk->name), FNM_CASEFOLD))
         return "has the name of a seed";
     return NULL;
 }
@@ -79,14 +86,14 @@ wire_remove_foreign(struct domain *domain, const struct wire_options *options,
         if (!options->replace) {
             failure_set_at(failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
                            "disk '%s' (%s) is another tool's seed: it %s", disk->target,
-                           disk->source, reason);
+                           disk->name, reason);
             if (options->foreign_hint)
                 return failure_hint(failure, "%s", options->foreign_hint);
             return failure_hint(failure,
                                 "a guest can have only one seed: detach the disk, or "
                                 "replace it with 'virt-seed wire --replace'");
         }
-        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
+        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->name);
         domain_remove_disk(domain, i);
         i--;
     }
@@ -105,32 +112,21 @@ has_ide(const struct domain *domain)
            (!strstr(domain->machine, "q35") && !strstr(domain->machine, "microvm"));
 }
 
-/* Return: the requested bus, or that of the root disk if it is sata or ide. The root disk
- * is the one with the lowest boot order, or else the first. */
+/* Return: the requested bus, or that of the root disk if it is sata or ide. */
 static enum domain_bus
 choose_bus(const struct domain *domain, const struct request *request)
 {
-    const struct disk *root = NULL;
-    long first = LONG_MAX;
-
     if (request->bus != DOMAIN_BUS_OTHER)
         return request->bus;
     if (domain_is_windows(domain))
         return DOMAIN_BUS_SATA;
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
-        /* An order comes before none. */
-        const long order = disk->boot_order ? disk->boot_order : LONG_MAX;
 
-        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
-            continue;
-        if (root && order >= first)
-            continue;
-        root = disk;
-        first = order;
+        if (disk->is_root &&
+            (disk->bus == DOMAIN_BUS_SATA || disk->bus == DOMAIN_BUS_IDE))
+            return disk->bus;
     }
-    if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
-        return root->bus;
     return DOMAIN_BUS_SCSI;
 }
 

@@ -6,7 +6,8 @@
  *
  * libvirt uses <sysinfo> only if <os> has <smbios mode='sysinfo'/>. If there was another
  * mode, or a <sysinfo> without a mode, which libvirt ignores, the request gets a note,
- * the attribute smbios-was, so that unset can restore it.
+ * the attribute smbios-was, so that unset can restore it; and likewise if there was a
+ * <sysinfo> without content.
  */
 #include "config.h"
 
@@ -15,11 +16,13 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 
 #define DATASOURCE_PREFIX "ds="
 #define NOTE "smbios-was"
+#define NOTE_EMPTY " empty" /* after the mode: of <sysinfo> */
 
 /* The architectures where QEMU has -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
 bool
@@ -67,11 +70,19 @@ set_mode(struct domain *domain, struct wiring *wiring)
     xmlNode *os = xml_child(domain->root, "os");
     xmlNode *smbios = xml_child(os, "smbios");
     xmlNode *request = request_find(domain);
+    const xmlNode *sysinfo = domain_find_sysinfo(domain);
+    const bool is_empty = sysinfo && !xml_first_element(sysinfo);
+    const bool is_set = xml_attribute_is(smbios, "mode", "sysinfo");
+    const char *mode = smbios ? "emulate" : "absent";
 
-    if (xml_attribute_is(smbios, "mode", "sysinfo"))
+    if (request && (is_empty || (!is_set && (smbios || sysinfo)))) {
+        cleanup_free char *note =
+            xasprintf("%s%s", is_set ? "sysinfo" : mode, is_empty ? NOTE_EMPTY : "");
+
+        xml_set_attribute(request, NOTE, note);
+    }
+    if (is_set)
         return;
-    if (request && (smbios || domain_find_sysinfo(domain)))
-        xml_set_attribute(request, NOTE, smbios ? "emulate" : "absent");
     if (!smbios)
         smbios = xml_add_child(os, "smbios");
     xml_set_attribute(smbios, "mode", "sysinfo");
@@ -168,6 +179,61 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
         strlen(serial), LIMIT_SERIAL);
 }
 
+/* Return: the serial that QEMU's argument sets, if it is the value of -smbios; owned by the
+ * caller (free); or NULL. */
+static char *
+read_argument(const char *value)
+{
+    cleanup_free char *type = text_list_value(value, "type", NULL);
+
+    if (!type || strtoul(type, NULL, 0) != 1)
+        return NULL;
+    return text_list_value(value, "serial", NULL);
+}
+
+static int
+fail_argument(const xmlNode *argument, const char *serial, const char *word,
+              struct failure **failure)
+{
+    cleanup_free char *expected = seed_url_describe(word);
+    cleanup_free char *found = seed_url_describe(serial);
+
+    return failure_set_at(
+        failure, FAILURE_SERIAL, xml_line(argument),
+        "-smbios in <qemu:commandline> sets the SMBIOS serial to '%.64s', expected '%s'\n"
+        "remove serial= from this argument, or the argument and the '-smbios' before it: "
+        "it replaces the serial in <sysinfo>",
+        found, expected);
+}
+
+/* Fails if an argument in <qemu:commandline> takes away the word: QEMU prefers it to what
+ * libvirt makes of <sysinfo>. With a disk, a serial that names no datasource will do, for
+ * the guest knows the disk by its label. */
+static int
+check_arguments(const struct domain *domain, const struct request *request,
+                const char *word, struct failure **failure)
+{
+    const xmlNode *line = xml_child_in(domain->root, QEMU_NAMESPACE, "commandline");
+    bool is_smbios = false;
+
+    xml_foreach_element(node, line) {
+        cleanup_free char *value = xml_attribute(node, "value");
+        cleanup_free char *serial = value && is_smbios ? read_argument(value) : NULL;
+        cleanup_words struct words words = {.user = NULL};
+        const char *named;
+
+        is_smbios =
+            value && (strcmp(value, "-smbios") == 0 || strcmp(value, "--smbios") == 0);
+        if (!serial)
+            continue;
+        words = split_serial(serial, false);
+        named = words.foreign ? words.foreign : words.ours;
+        if (named ? strcmp(named, word) != 0 : request->datasource->over_http)
+            return fail_argument(node, serial, word, failure);
+    }
+    return 0;
+}
+
 /* Reads the words of the serial, to which `word` is to be added. */
 static int
 read_words(struct words *words, const struct domain *domain,
@@ -185,7 +251,7 @@ read_words(struct words *words, const struct domain *domain,
     *words = split_serial(serial, replace);
     if (words->foreign && !replace)
         return fail_foreign_word(entry, words->foreign, word, failure);
-    return 0;
+    return check_arguments(domain, request, word, failure);
 }
 
 /* `word` may be NULL. */
@@ -306,22 +372,28 @@ wire_shim_word(const struct domain *domain, const struct request *request,
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Restores the previous mode. Without a <sysinfo> the mode cannot stay: libvirt would
- * refuse to start the domain. */
+/* Removes a <sysinfo> that the wiring has left empty, and restores the previous mode.
+ * Without a <sysinfo> the mode cannot stay: libvirt would refuse to start the domain. */
 static void
 restore_mode(struct domain *domain)
 {
     xmlNode *request = request_find(domain);
+    xmlNode *sysinfo = domain_find_sysinfo(domain);
     xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
     cleanup_free char *note = xml_attribute(request, NOTE);
+    char *empty = note ? strstr(note, NOTE_EMPTY) : NULL;
 
     if (note)
         xmlUnsetProp(request, (const xmlChar *)NOTE);
+    if (empty)
+        *empty = '\0';
+    else if (sysinfo && !xml_first_element(sysinfo))
+        xml_remove(steal(sysinfo));
     if (!smbios)
         return;
     if (note && strcmp(note, "emulate") == 0)
         xml_set_attribute(smbios, "mode", "emulate");
-    else if (note || !domain_find_sysinfo(domain))
+    else if ((note && strcmp(note, "absent") == 0) || !sysinfo)
         xml_remove(smbios);
 }
 
@@ -338,13 +410,10 @@ wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring)
         set_text(entry, words.user);
     } else {
         xmlNode *system = entry->parent;
-        xmlNode *sysinfo = system->parent;
 
         xml_remove(entry);
         if (!xml_first_element(system))
             xml_remove(system);
-        if (!xml_first_element(sysinfo))
-            xml_remove(sysinfo);
     }
     restore_mode(domain);
     note_removed(words.ours, wiring);

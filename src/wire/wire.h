@@ -147,7 +147,8 @@ const char *wire_shim_word(const struct domain *domain, const struct request *re
 
 /*
  * Return: why the disk is another tool's seed, in words, or NULL if it is not. That is
- * known by the volume's label, if it was read (domain_read_labels()), else, for a cdrom, by
- * the file names that VDSM, virt-install, KubeVirt and users of cloud-localds choose.
+ * known by its label, if it was read (domain_read_labels()), else, unless the guest boots
+ * from it, by the names that other tools choose for files, volumes and network disks. A
+ * volume counts by its name, too.
  */
 const char *foreign_seed_reason(const struct disk *disk);

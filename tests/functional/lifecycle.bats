@@ -327,9 +327,28 @@ offers_no_emulator() {
 }
 
 @test "refuses a domain with another program's seed" {
-    sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
-<source file='/srv/seed.iso'/><target dev='sdz' bus='sata'/></disk>|" wired.xml >foreign.xml
-    refuses_start foreign.xml /srv/seed.iso --replace
+    # The hook cannot ask libvirt where a volume is.
+    local type source
+
+    for source in "file file='/srv/seed.iso'" "volume pool='images' volume='seed.iso'" \
+        "network protocol='nbd' name='seed.iso'"; do
+        type=${source%% *}
+        sed "s|</devices>|<disk type='$type' device='disk'><source ${source#* }/>\
+<target dev='sdz' bus='sata'/></disk>&|" wired.xml >"foreign-$type.xml"
+        refuses_start "foreign-$type.xml" seed.iso --replace
+    done
+    sed "s|^<domain type='kvm'|& xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'|
+        s|</domain>|<qemu:commandline><qemu:arg value='-smbios'/>\
+<qemu:arg value='type=1,serial=ds=nocloud-net;s=http://192.0.2.1/'/></qemu:commandline>&|" \
+        wired.xml >foreign-arguments.xml
+    refuses_start foreign-arguments.xml -smbios 'ds=nocloud-net'
+    # A guest that has run with it is not lost for that.
+    for type in file volume network arguments; do
+        lifecycle "foreign-$type.xml" restore
+        lifecycle "foreign-$type.xml" prepare
+        [[ -e $seeds/$uuid.iso ]]
+        lifecycle "foreign-$type.xml" release end
+    done
 }
 
 @test "refuses a domain with the disk but without a request" {

@@ -86,9 +86,10 @@ does_not_collide() {
     local place="@controller = $seed/address/@controller and @bus = $seed/address/@bus and
                  @target = $seed/address/@target and @unit = $seed/address/@unit"
     local scsi="controller[@type = 'scsi']"
+    local uuid="translate((/domain/uuid | //sysinfo/system/entry[@name = 'uuid'])[1], 'ABCDEF', 'abcdef')"
 
     [[ $(xmllint --xpath "count($seed) = 1 and
-        $seed/source/@file = concat('/run/libvirt/virt-seed/', /domain/uuid, '.iso') and
+        $seed/source/@file = concat('/run/libvirt/virt-seed/', $uuid, '.iso') and
         count(//disk[target/@dev = $seed/target/@dev]) = 1 and
         count(($neighbours)[address[$place]]) = count($seed/address) and
         not(//${scsi}[@index = following-sibling::$scsi/@index])" out.xml) = true ]]

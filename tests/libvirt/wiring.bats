@@ -147,3 +147,102 @@ emulated() {
     run -1 virt_seed check --all --no-schema
     [[ $output = *"web1: error: "*"[unwired]"* ]]
 }
+
+# --- the UUID ---------------------------------------------------------------------------------
+
+# with_uuids UUID IN-SYSINFO: a domain's XML with them; 'none' is no element.
+with_uuids() {
+    local element="<uuid>$1</uuid>" entry="<entry name='uuid'>$2</entry>"
+
+    [[ $1 != none ]] || element=''
+    [[ $2 != none ]] || entry=''
+    metadata=$(request) extra="<sysinfo type='smbios'><system>$entry</system></sysinfo>" domain_xml web1 |
+        sed "s|</name>|&$element|"
+}
+
+@test "the UUID of a file is the one that libvirt gives the domain, and what libvirt refuses is refused" {
+    local other=0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11 xml=$BATS_TEST_TMPDIR/web1.xml
+    local first second expected status found
+
+    while read -r first second expected; do
+        echo "$first $second"
+        with_uuids "${first/empty/}" "${second/empty/}" >"$xml"
+        status=0
+        virt_seed wire -o "$BATS_TEST_TMPDIR/wired.xml" "$xml" || status=1
+        if [[ $expected = refused ]]; then
+            [[ $status -eq 1 ]]
+            run -1 virt_seed check "$xml"
+            run ! lab_virsh define "$xml"
+            continue
+        fi
+        [[ $status -eq 0 ]]
+        lab_virsh define "$BATS_TEST_TMPDIR/wired.xml"
+        found=$(lab_virsh domuuid web1 | head -n1)
+        grep -qF "/$found.iso" "$BATS_TEST_TMPDIR/wired.xml"
+        [[ $expected = any || $found = "$expected" ]]
+        lab_reset
+    done <<END
+none none any
+empty none any
+none empty any
+none $uuid $uuid
+empty $uuid $uuid
+$uuid empty $uuid
+$uuid $uuid $uuid
+$uuid $other refused
+none x refused
+x none refused
+END
+}
+
+@test "unset gives back a <sysinfo> without content" {
+    metadata=$(request) os="<smbios mode='sysinfo'/>" extra="<sysinfo type='smbios'/>" domain_define web1 $uuid
+    virt_seed wire web1
+    virt_seed unset web1
+    run -0 grep -E 'sysinfo|smbios' <(lab_virsh dumpxml --inactive web1)
+    [[ $output = "  <sysinfo type='smbios'/>"$'\n'"    <smbios mode='sysinfo'/>" ]]
+}
+
+# --- other tools' seeds -----------------------------------------------------------------------
+
+@test "another tool's seed in a storage pool is refused by its label, and replaced with its documents" {
+    local seed=$BATS_TEST_TMPDIR/seed
+
+    mkdir -p "$seed"
+    echo 'instance-id: i-1' >"$seed/meta-data"
+    printf '#!/bin/sh\ntrue\n' >"$seed/user-data"
+    xorrisofs -quiet -V cidata -J -r -o "$BATS_TEST_TMPDIR/seed.iso" "$seed"
+    lab_virsh pool-create-as images dir --target /var/lib/libvirt/images
+    lab_virsh vol-create-as images first.iso 1M --format raw
+    lab_virsh vol-upload first.iso "$BATS_TEST_TMPDIR/seed.iso" --pool images
+    lab_virsh vol-create-as images second.iso 1M --format raw
+
+    # A volume that is none is no obstacle.
+    metadata=$(request) devices=$(volume_xml second.iso) domain_define web1 $uuid
+    virt_seed wire web1
+    run -0 virt_seed check --no-schema web1
+    [[ $output != *disk-unseen* ]]
+
+    # One that libvirt does not find cannot be seen.
+    metadata=$(request) devices=$(volume_xml third.iso) domain_define web1 $uuid
+    virt_seed wire web1
+    run -0 virt_seed check --no-schema web1
+    [[ $output = *"cannot see whether disk 'sda' (third.iso) is a seed [disk-unseen]"* ]]
+
+    metadata=$(request) devices=$(volume_xml first.iso) domain_define web1 $uuid
+    run -1 virt_seed wire web1
+    [[ $output = *"disk 'sda' (first.iso) is another tool's seed: it has the label of a seed"* ]]
+    run -1 virt_seed check web1
+    [[ $output = *'[foreign-seed]'* ]]
+    devices=$(volume_xml first.iso) domain_define web1 $uuid
+    virt_seed wire --replace web1
+    run -0 virt_seed dump web1 user-data
+    [[ $output = *'#!/bin/sh'* ]]
+    run ! grep -F first.iso <(lab_virsh dumpxml --inactive web1)
+    lab_virsh pool-destroy images
+}
+
+volume_xml() {
+    echo "<disk type='volume' device='cdrom'><driver name='qemu' type='raw'/>
+        <source pool='images' volume='$1'/><target dev='sda' bus='sata'/><readonly/></disk>"
+}

@@ -195,6 +195,9 @@ what_was_claimed_before_an_update_is_not_about_it(void **state)
     assert_int_equal(consumption_find(&record, &claim, "2026-11-21T15:59:59Z", &reason),
                      CONSUMPTION_OLDER);
     assert_string_equal(reason, "needs a reboot, and a new instance");
+    /* In the second of the update. */
+    assert_int_equal(consumption_find(&record, &claim, record.update.time, &reason),
+                     CONSUMPTION_OLDER);
     assert_int_equal(consumption_find(&record, &claim, "2026-11-21T16:00:01Z", &reason),
                      CONSUMPTION_APPLIED);
     guest_claim_clear(&claim);

@@ -74,7 +74,7 @@ takes_a_uuid_in_every_form_of_libvirts(void **state)
 static void
 refuses_a_uuid_that_is_none(void **state)
 {
-    const char *const texts[] = {"",
+    const char *const texts[] = {" ",
                                  "x",
                                  "4dea22b3-1d52-d8f3-2516-782e98ab3fa",
                                  "4dea22b3-1d52-d8f3-2516-782e98ab3fa00",
@@ -87,6 +87,48 @@ refuses_a_uuid_that_is_none(void **state)
             "<domain type='kvm'><name>x</name><uuid>%s</uuid></domain>", texts[i]);
 
         assert_refused(xml, FAILURE_DOMAIN_UUID);
+    }
+}
+
+/* tests/libvirt/wiring.bats compares the rule with libvirt's. */
+static void
+takes_the_uuid_of_sysinfo_if_there_is_no_other(void **state)
+{
+    static const struct {
+        const char *uuid;       /* <uuid>, or NULL */
+        const char *in_sysinfo; /* or NULL */
+        const char *expected;   /* NULL if refused */
+    } cases[] = {
+        {NULL, NULL, ""},
+        {"", NULL, ""},
+        {NULL, "", ""},
+        {NULL, UNIT_UUID, UNIT_UUID},
+        {"", UNIT_UUID, UNIT_UUID},
+        {UNIT_UUID, "", UNIT_UUID},
+        {UNIT_UUID, "4DEA22B31D52D8F32516782E98AB3FA0", UNIT_UUID},
+        {UNIT_UUID, UNIT_OTHER_UUID, NULL},
+        {UNIT_UUID, "web1", NULL},
+        {NULL, "web1", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const char *uuid = cases[i].uuid;
+        const char *in_sysinfo = cases[i].in_sysinfo;
+        cleanup_unit_domain struct unit_domain unit = {0};
+        cleanup_free char *xml =
+            xasprintf("<domain type='kvm'><name>x</name>%s%s%s<sysinfo type='fwcfg'/>"
+                      "<sysinfo type='smbios'><system>%s%s%s</system></sysinfo></domain>",
+                      uuid ? "<uuid>" : "", uuid ? uuid : "", uuid ? "</uuid>" : "",
+                      in_sysinfo ? "<entry name='uuid'>" : "",
+                      in_sysinfo ? in_sysinfo : "", in_sysinfo ? "</entry>" : "");
+
+        if (!cases[i].expected) {
+            assert_refused(xml, FAILURE_DOMAIN_UUID);
+            continue;
+        }
+        unit_domain_read(&unit, xml);
+        assert_string_equal(unit.domain.uuid, cases[i].expected);
     }
 }
 
@@ -236,6 +278,7 @@ main(void)
         cmocka_unit_test(reads_the_least_that_libvirt_defines),
         cmocka_unit_test(takes_a_uuid_in_every_form_of_libvirts),
         cmocka_unit_test(refuses_a_uuid_that_is_none),
+        cmocka_unit_test(takes_the_uuid_of_sysinfo_if_there_is_no_other),
         cmocka_unit_test(needs_a_uuid_to_be_started),
         cmocka_unit_test(refuses_what_is_no_domain_of_qemus),
         cmocka_unit_test(reads_a_disk),

@@ -200,7 +200,11 @@ makes_a_host_name_of_the_domains_name(void **state)
         {"--x--", "x"},
         {"b\xc3\xbc"
          "cher",
-         "b--cher"},
+         "b-cher"},
+        {"bh \xc3\xbc"
+         "mlaut vm",
+         "bh--mlaut-vm"},
+        {"a\xf0\x9f\x98\x80z", "a-z"},
         {"\xc3\xbc", "vm-4dea22b3"},
         {"___", "vm-4dea22b3"},
         {"", "vm-4dea22b3"},
@@ -208,7 +212,8 @@ makes_a_host_name_of_the_domains_name(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        cleanup_free char *hostname = hostname_from_domain(cases[i].name, UNIT_UUID);
+        cleanup_free char *hostname =
+            hostname_from_domain(cases[i].name, UNIT_UUID, false);
 
         assert_string_equal(hostname, cases[i].hostname);
     }
@@ -228,7 +233,7 @@ makes_a_host_name_that_passes_its_own_check(void **state)
         memset(name, 'a', length);
         name[length - 1] = '-';
         name[length] = 'b';
-        hostname = hostname_from_domain(name, UNIT_UUID);
+        hostname = hostname_from_domain(name, UNIT_UUID, false);
         hostname_check(hostname, &failure);
         assert_no_failure(failure);
     }

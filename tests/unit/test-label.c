@@ -2,6 +2,7 @@
 /* Labels of a domain's volumes: host/label.h. */
 #include "config.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,47 @@ static void
 reads_no_label_of_other_formats(void **state)
 {
     write_image(state, "cidata.img", "cidata");
-    assert_label(state, "cidata.img", "qcow2", NULL);
+    assert_label(state, "cidata.img", "vmdk", NULL);
+}
+
+/* Without a volume it is no seed; too short, it may not be written yet. */
+static void
+sees_that_an_image_has_no_volume(void **state)
+{
+    const int dir = unit_directory(state);
+    cleanup_close int fd = -1;
+
+    unit_make_file(dir, "blank", 0644, "");
+    fd = openat(dir, "blank", O_RDWR | O_CLOEXEC);
+    assert_int_equal(ftruncate(fd, 32839), 0);
+    assert_label(state, "blank", "raw", NULL);
+    assert_int_equal(ftruncate(fd, 32840), 0);
+    assert_label(state, "blank", "raw", "");
+}
+
+/* Writes the beginning of a qcow2 image, of which the last field is the disk's size. */
+static void
+write_qcow2(void **state, const char *name, uint64_t size)
+{
+    cleanup_close int fd =
+        openat(unit_directory(state), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const uint64_t big_endian = htobe64(size);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "QFI\xfb\0\0\0\3", 8, 0), 8);
+    assert_int_equal(pwrite(fd, &big_endian, sizeof(big_endian), 24), 8);
+    assert_int_equal(ftruncate(fd, 200000), 0);
+}
+
+static void
+sees_that_a_qcow2_image_is_too_large_for_a_seed(void **state)
+{
+    write_qcow2(state, "small", 128 << 20);
+    write_qcow2(state, "large", (128 << 20) + 1);
+    write_qcow2(state, "raw", 128 << 20);
+    assert_label(state, "small", "qcow2", NULL);
+    assert_label(state, "large", "qcow2", "");
+    assert_label(state, "raw", "raw", NULL);
 }
 
 static void
@@ -128,6 +169,8 @@ main(void)
         unit_test_in_directory(reads_the_label_of_a_raw_image),
         unit_test_in_directory(reads_the_label_of_a_fat_volume),
         unit_test_in_directory(reads_no_label_of_other_formats),
+        unit_test_in_directory(sees_that_an_image_has_no_volume),
+        unit_test_in_directory(sees_that_a_qcow2_image_is_too_large_for_a_seed),
         unit_test_in_directory(passes_over_what_it_cannot_read),
         cmocka_unit_test(passes_over_disks_without_a_file),
     };
