@@ -48,6 +48,7 @@ unit_tests = \
 	%D%/unit/test-report-file \
 	%D%/unit/test-request \
 	%D%/unit/test-rundir \
+	%D%/unit/test-scope \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-host-keys \
@@ -184,6 +185,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_pipeline_LDADD = $(UNIT_LDADD)
 %C%_unit_test_rundir_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
+%C%_unit_test_scope_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_scope_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)

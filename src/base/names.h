@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/memory.h"
+#include "base/scope.h"
 
 /* The report's virtio port, in the guest /dev/virtio-ports/org.virt-seed.report.0. */
 #define REPORT_PORT "org.virt-seed.report.0"
@@ -30,14 +31,14 @@
  * removes it. */
 #define RESUME_PREFIX "resume:"
 
-/* In VIRT_SEED_REPORTDIR, also until the domain is released. virtlogd appends ".0", ".1"
+/* In the reports' directory, also until the domain is released. virtlogd appends ".0", ".1"
  * and so on to the names of files that it has rotated. */
 #define REPORT_SUFFIX ".report"
 
 /* In both directories, for the emulator shim; the UUID follows again: second_name(). */
 #define SECOND_NAME_INFIX ".libvirt-"
 
-/* In VIRT_SEED_STATEDIR, from one start to the next, next to the public key and a
+/* In the state directory, from one start to the next, next to the public key and a
  * directory of secrets (host/host-key.h). */
 #define RECORD_SUFFIX ".json"
 /* And, until the guest has started, the record of that start. */
@@ -51,7 +52,7 @@
 /* Also there: an empty file, whose time says when gc first missed the domain. */
 #define GONE_SUFFIX ".gone"
 
-/* In the directory of a rehearsal, VIRT_SEED_TRYDIR/UUID: root's alone, and locked while
+/* In the directory of a rehearsal, scope()->trydir/UUID: its owner's alone, and locked while
  * libvirt starts it. Only then may the domain of that UUID name the directory's files. */
 #define REHEARSAL_LOCK "starting"
 
@@ -64,13 +65,13 @@
 static inline char *
 seed_path(const char *uuid)
 {
-    return xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
+    return xasprintf("%s/%s" SEED_SUFFIX, scope()->rundir, uuid);
 }
 
 static inline char *
 report_path(const char *uuid)
 {
-    return xasprintf("%s/%s" REPORT_SUFFIX, VIRT_SEED_REPORTDIR, uuid);
+    return xasprintf("%s/%s" REPORT_SUFFIX, scope()->reportdir, uuid);
 }
 
 /*

@@ -41,6 +41,7 @@
     X(NETWORK_RENDERER, "network-renderer")                                              \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
+    X(USER_NETWORK, "user-network")                                                      \
     X(DEPRECATED, "deprecated")                                                          \
     X(USB_CDROM, "usb-cdrom")                                                            \
     X(SATA_CDROM, "sata-cdrom")                                                          \

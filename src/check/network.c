@@ -95,15 +95,15 @@ is_no_mapping(const struct check *check, const struct yaml_node *node)
 
 /* Return: the address with its prefix or netmask cut off, owned by the caller (free). */
 static char *
-host_part(const struct yaml_node *node)
+host_part(const char *text)
 {
-    return xstrndup(node->text, strcspn(node->text, "/"));
+    return xstrndup(text, strcspn(text, "/"));
 }
 
 static bool
 is_no_address(const struct check *check, const struct yaml_node *node)
 {
-    cleanup_free char *host = host_part(node);
+    cleanup_free char *host = host_part(node->text);
     struct address address;
 
     return rule_text(check, node) && !address_parse(&address, host);
@@ -135,6 +135,53 @@ lacks_name(const struct check *check, const struct yaml_node *node)
 #define RENDERER_HINT                                                                    \
     "remove it, unless all guests with this document have the renderer that takes it"
 
+/* --- networks of QEMU's own ---------------------------------------------------------- */
+
+/* Return: whether the domain has no other network than QEMU's own (libslirp). One with an
+ * <ip>, and passt's, have other addresses. */
+static bool
+has_user_network_alone(const struct domain *domain)
+{
+    bool has_one = false;
+
+    xml_foreach(node, xml_child(domain->root, "devices"), "interface") {
+        if (!xml_attribute_is(node, "type", "user") || xml_child(node, "ip") ||
+            xml_attribute_is(xml_child(node, "backend"), "type", "passt"))
+            return false;
+        has_one = true;
+    }
+    return has_one;
+}
+
+/* Return: whether QEMU's own network does not know the address, with or without a prefix;
+ * its networks are those of "-netdev user" in QEMU's manual. */
+static bool
+is_outside_user_network(const struct check *check, const char *text)
+{
+    static const char *const networks[] = {"10.0.2.0/24", "fec0::/64"};
+    cleanup_free char *alone = host_part(text);
+    struct address address, network;
+
+    if (!address_parse(&address, alone) || !has_user_network_alone(check->domain))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(networks); i++) {
+        if (address_parse_with_prefix(&network, networks[i]) &&
+            address_covers(&network, &address))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_unreachable(const struct check *check, const struct yaml_node *node)
+{
+    return is_outside_user_network(check, node->text);
+}
+
+#define USER_NETWORK                                                                     \
+    "is not an address of QEMU's user networking, so the guest reaches nothing"
+#define USER_NETWORK_HINT                                                                \
+    "use DHCP, or an address in 10.0.2.0/24 with the gateway 10.0.2.2"
 #define NIC_HINT "compare it with the <mac> of the domain's interfaces (virsh domiflist)"
 #define ROUTE_HINT "write 0.0.0.0/0, or ::/0 for IPv6: every version understands that"
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
@@ -224,6 +271,11 @@ static const struct rule version_2[] = {
      WARNING_DEFAULT_ROUTE,
      "is 'default', which cloud-init 22.2 to 25.2 only accepts with netplan",
      ROUTE_HINT},
+    {{"*.*.addresses.*"},
+     is_unreachable,
+     WARNING_USER_NETWORK,
+     USER_NETWORK,
+     USER_NETWORK_HINT},
     {{"*.*.gateway4", "*.*.gateway6"},
      rule_there,
      WARNING_DEPRECATED,
@@ -250,6 +302,11 @@ static const struct rule version_1[] = {
      WARNING_NETWORK_RENDERER,
      "is not an address: cloud-init from 22.4 on fails with every renderer",
      ADDRESS_HINT},
+    {{"config.*.subnets.*.address"},
+     is_unreachable,
+     WARNING_USER_NETWORK,
+     USER_NETWORK,
+     USER_NETWORK_HINT},
     {.paths = {NULL}},
 };
 
@@ -416,6 +473,23 @@ check_gateways(const struct check *check)
     }
 }
 
+static void
+check_addresses(const struct check *check)
+{
+    const struct request *request = check->request;
+    const struct network *network = request->network;
+
+    for (size_t i = 0; network && i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+
+        for (size_t j = 0; j < nic->address_count; j++) {
+            if (is_outside_user_network(check, nic->addresses[j]))
+                check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
+                           "'%s' " USER_NETWORK, nic->addresses[j]);
+        }
+    }
+}
+
 /* Return: whether the guest may be one with a cloud-init before 22.4 and without netplan. */
 static bool
 may_be_old(const struct domain *domain)
@@ -459,6 +533,7 @@ check_network(const struct check *check)
     const struct yaml_node *root = part ? rules_read(&yaml, part) : NULL;
 
     check_gateways(check);
+    check_addresses(check);
     check_match(check);
     if (root && request->datasource->has_network_data)
         rules_apply(check, part, root, network_data);

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/change.h"
 #include "cli/io.h"
@@ -249,8 +250,9 @@ print_changes(const struct definition *definition, const struct context *context
         return;
     }
     if (options->summary)
-        print_outside_line(stream, "%s: %s%s", name, context->dry_run ? "would be " : "",
-                           options->summary);
+        print_outside_line(stream, "%s: %s%s%s", name,
+                           context->dry_run ? "would be " : "", options->summary,
+                           definition->libvirt ? scope()->aside : "");
     for (size_t i = 0; i < wiring->change_count; i++) {
         if (!options->summary)
             print_outside_line(stream, "%s: %s", name, wiring->changes[i]);

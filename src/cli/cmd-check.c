@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "check/check.h"
 #include "cli/cli.h"
@@ -106,7 +107,7 @@ run_all(const struct context *context, const struct options *options,
         return -1;
     status = definition_each(&every, options, run_one, failure);
     if (every.operand_count == 0 && !context->quiet && !context->json)
-        puts("no domain asks for cloud-init");
+        printf("no domain%s asks for cloud-init\n", scope()->aside);
     texts_free(every.operands, every.operand_count);
     return status;
 }

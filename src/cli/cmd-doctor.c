@@ -14,15 +14,20 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/io.h"
 
 /* The subjects are in doctor/. libvirt comes first, because others use what it says. */
-static void (*const subjects[])(struct doctor *doctor) = {
-    doctor_libvirt,  doctor_hook,    doctor_files,  doctor_user,
-    doctor_apparmor, doctor_selinux, doctor_server,
+static const struct {
+    void (*look)(struct doctor *doctor);
+    bool of_system; /* nothing in a session depends on it */
+} subjects[] = {
+    {doctor_libvirt, false}, {doctor_hook, false},    {doctor_files, false},
+    {doctor_user, true},     {doctor_apparmor, true}, {doctor_selinux, true},
+    {doctor_server, true},
 };
 
 static const char *const state_words[] = {
@@ -73,7 +78,7 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
 {
     cleanup_free char *fix = xasprintf("ls -ld %s", path);
 
-    if ((abs(error) == EACCES || abs(error) == EPERM) && geteuid() != 0)
+    if ((abs(error) == EACCES || abs(error) == EPERM) && geteuid() != scope()->owner)
         doctor_unseen(doctor, path);
     else
         doctor_add(doctor, DOCTOR_PROBLEM, subject, fix, "could not look at %s: %s", path,
@@ -156,9 +161,12 @@ run(const struct context *context, const void *data, struct failure **failure)
                       root.st_ino == own.st_ino;
     }
     /* As sd_booted(3). */
-    doctor.systemd = doctor.live && access("/run/systemd/system/", F_OK) == 0;
-    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-        subjects[i](&doctor);
+    doctor.systemd =
+        doctor.live && !scope()->home && access("/run/systemd/system/", F_OK) == 0;
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++) {
+        if (!scope()->home || !subjects[i].of_system)
+            subjects[i].look(&doctor);
+    }
     /* Everything that only root can see is one diagnosis, with one fix. */
     for (size_t i = 0; i < doctor.unseen_count; i++) {
         if (i > 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -41,7 +42,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!context->quiet)
         print_outside_line(stdout, "domain '%s': %s%srecorded as done, in %s/%s.json",
                            definition.domain.name, context->dry_run ? "would be " : "",
-                           options->undo ? "no longer " : "", VIRT_SEED_STATEDIR,
+                           options->undo ? "no longer " : "", scope()->statedir,
                            definition.domain.uuid);
     return STATUS_OK;
 }

@@ -123,8 +123,8 @@ print_origins(const struct request *request)
         const struct part *part = request->parts.list[i];
 
         if (part->of_host)
-            print_outside_line(stderr, "from " VIRT_SEED_CONFDIR "/%s: %s = %s",
-                               part->of_host, part->element, part->name);
+            print_outside_line(stderr, "from %s: %s = %s", part->of_host, part->element,
+                               part->name);
     }
 }
 

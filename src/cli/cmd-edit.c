@@ -21,6 +21,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "check/check.h"
 #include "cli/change.h"
@@ -79,12 +80,12 @@ refuse_reference(const struct editing *editing, const xmlNode *node,
         return failure_set(failure, FAILURE_USAGE,
                            "the %s is the file '%s' of the host\n"
                            "edit the file itself, in %s/files or another file-directory",
-                           name, file, VIRT_SEED_CONFDIR);
+                           name, file, scope()->confdir);
     if (secret)
         return failure_set(failure, FAILURE_USAGE,
                            "the %s is the secret '%s' of the host\n"
                            "edit the secret itself: %s/secrets/%s/%s",
-                           name, secret, VIRT_SEED_CONFDIR, secret, key ? key : "");
+                           name, secret, scope()->confdir, secret, key ? key : "");
     return failure_set(failure, FAILURE_USAGE,
                        "the %s is generated, and has no text to edit\n"
                        "edit what it is made from: virt-seed edit %s element",

@@ -153,7 +153,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
 
-    if (!connection || libvirt_require_system(connection, failure) < 0)
+    if (!connection || libvirt_require_own(connection, failure) < 0)
         return -1;
     return collect(connection, context, options->all, failure);
 }

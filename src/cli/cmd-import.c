@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/change.h"
 #include "cli/cli.h"
@@ -114,18 +115,16 @@ write_secrets(struct import *import, const struct context *context,
                                    secret->key_count, failure) < 0)
             return -1;
         if (writes)
-            import_note(import, "secret '%s' is in " SECRET_DIRECTORY "/%s", secret->name,
+            import_note(import, "secret '%s' is in %s/%s", secret->name, scope()->secrets,
                         secret->name);
         else if (secret->key_count > 0)
-            import_note(import,
-                        "secret '%s' must be in " SECRET_DIRECTORY
-                        "/%s: --secrets writes it",
-                        secret->name, secret->name);
+            import_note(import, "secret '%s' must be in %s/%s: --secrets writes it",
+                        secret->name, scope()->secrets, secret->name);
         else
             import_note(import,
-                        "secret '%s' is not in the file: put it into " SECRET_DIRECTORY
-                        "/%s, a file for each key",
-                        secret->name, secret->name);
+                        "secret '%s' is not in the file: put it into %s/%s, a file for "
+                        "each key",
+                        secret->name, scope()->secrets, secret->name);
     }
     return 0;
 }

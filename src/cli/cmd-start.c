@@ -21,6 +21,7 @@
 #include <libvirt/virterror.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
@@ -308,7 +309,7 @@ start_and_wait(struct starting *starting, struct failure **failure)
         return -1;
     if (starting->waiting.count == 0) {
         if (!context->quiet && !starting->context->json)
-            puts("no domain asks for cloud-init");
+            printf("no domain%s asks for cloud-init\n", scope()->aside);
         return 0;
     }
     begin(starting);

@@ -20,6 +20,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -89,7 +90,7 @@ find_state(virDomainPtr domain)
 static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
     const struct delivery *delivery = delivery_of_running(&view->domain);
     cleanup_free char *name = NULL;
     cleanup_failure struct failure *failure = NULL;
@@ -105,8 +106,8 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
         return ANSWER_NO;
     if (error == 0)
         return ANSWER_YES;
-    failure_set_errno(&failure, FAILURE_RUNDIR, error,
-                      "could not look at %s/%s\nrun it as root", VIRT_SEED_RUNDIR, name);
+    failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s\n%s",
+                      scope()->rundir, name, scope()->denied_hint);
     take_unread(status, &failure);
     return ANSWER_UNKNOWN;
 }
@@ -440,9 +441,9 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_table(&rows);
     if (!context->quiet) {
         print_reasons(&rows);
-        if (libvirt_is_session(connection))
-            fputs("virt-seed: note: these are the domains of your own session, which get "
-                  "no seeds; add -c qemu:///system for the host's\n",
+        if (scope()->home)
+            fputs("virt-seed: note: these are the domains in your session "
+                  "(qemu:///session); add -c qemu:///system for the host's\n",
                   stderr);
     }
     return STATUS_OK;

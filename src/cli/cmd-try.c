@@ -32,6 +32,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -332,8 +333,8 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
-    rehearsal->path = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
-    if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
+    rehearsal->path = xasprintf("%s/%s", scope()->trydir, rehearsal->uuid);
+    if (libvirt_require_own(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);

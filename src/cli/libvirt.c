@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,9 @@
 #include <uuid.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/libvirt.h"
 #include "host/libvirt-host.h"
@@ -70,9 +73,97 @@ ignore_error(void *data, virErrorPtr error)
 #define KEEPALIVE_SECONDS 5
 #define KEEPALIVE_COUNT 6
 
+/* --- whose daemon it is -------------------------------------------------------------- */
+
+/* Return: whether the URI is of the daemon of a user's session; `server` gets the host if
+ * that is another, owned by the caller (free). */
+static bool
+is_session(const char *text, char **server)
+{
+    xmlURI *uri = text ? xmlParseURI(text) : NULL;
+    const bool is_qemu = uri && uri->scheme && strncmp(uri->scheme, "qemu", 4) == 0;
+    const bool result = is_qemu && uri->path && strcmp(uri->path, "/session") == 0;
+
+    if (result && server && uri->server && *uri->server)
+        *server = xstrdup(uri->server);
+    xmlFreeURI(uri);
+    return result;
+}
+
+/* Return: the value of uri_default in the user's libvirt.conf, owned by the caller (free),
+ * or NULL. */
+static char *
+read_user_default(int root)
+{
+    const char *directory = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    cleanup_free char *path = NULL;
+    cleanup_buffer struct buffer text = {0};
+    char *rest;
+
+    if (directory && *directory)
+        path = xasprintf("%s/libvirt/libvirt.conf", directory);
+    else
+        path = xasprintf("%s/.config/libvirt/libvirt.conf", home ? home : "");
+    if (fs_read_in_root(root, path, LIMIT_CONFIG, &text) < 0)
+        return NULL;
+    rest = text.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        char *uri = NULL;
+
+        if (sscanf(line, " uri_default = \"%m[^\"]\"", &uri) == 1)
+            return uri;
+    }
+    return NULL;
+}
+
+int
+libvirt_choose_scope(const struct context *context, struct failure **failure)
+{
+    const char *given = context->uri ? context->uri : getenv("LIBVIRT_DEFAULT_URI");
+    /* Tests set the root. */
+    const bool may_default =
+        geteuid() != 0 && strcmp(context->root_path, "/") == 0 && !(given && *given);
+    cleanup_free char *configured = may_default ? read_user_default(context->root) : NULL;
+    cleanup_free char *server = NULL;
+    cleanup_failure struct failure *none = NULL;
+
+    if (is_session(configured ? configured : given, &server)) {
+        if (!server)
+            return scope_use_session(context->root, geteuid(), failure);
+        return failure_set(failure, FAILURE_USAGE,
+                           "the directories of a session on another host are not known "
+                           "here\n"
+                           "run the command on '%.256s', as that user",
+                           server);
+    }
+    if (may_default && !configured)
+        scope_use_session(context->root, geteuid(), &none);
+    return 0;
+}
+
+/* The URI may have been an alias. */
+static int
+check_scope(virConnectPtr connection, struct failure **failure)
+{
+    cleanup_free char *uri = virConnectGetURI(connection);
+
+    if (is_session(uri, NULL) == (scope()->home != NULL))
+        return 0;
+    return failure_set(
+        failure, FAILURE_USAGE,
+        "the connection is to '%s', but the files would be those of domains "
+        "%s\n"
+        "say which daemon: -c qemu:///session or -c qemu:///system",
+        uri ? uri : "", scope()->place);
+}
+
+/* --- connecting ---------------------------------------------------------------------- */
+
 virConnectPtr
 libvirt_connect(const char *uri, bool read_only, struct failure **failure)
 {
+    const char *default_name = scope()->home ? scope()->uri : "default URI";
     virConnectPtr connection;
     cleanup_close int root = -1;
 
@@ -87,10 +178,12 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     if (connection) {
         /* This fails without an event loop, which only some commands have. */
         virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);
+        if (check_scope(connection, failure) < 0)
+            virConnectClose(steal(connection));
         return connection;
     }
     failure_set(failure, FAILURE_LIBVIRT_MISSING, "could not reach libvirt (%s): %s",
-                uri ? uri : "default URI", virGetLastErrorMessage());
+                uri ? uri : default_name, virGetLastErrorMessage());
     if (!uri || strcmp(uri, "qemu:///system") != 0) {
         failure_hint(failure, "see whether it answers others: virsh%s%s list",
                      uri ? " -c " : "", uri ? uri : "");
@@ -113,14 +206,6 @@ parse_remote(const char *text)
         return uri;
     xmlFreeURI(uri);
     return NULL;
-}
-
-bool
-libvirt_is_session(virConnectPtr connection)
-{
-    cleanup_free char *uri = virConnectGetURI(connection);
-
-    return uri && strcmp(uri, "qemu:///session") == 0;
 }
 
 bool
@@ -174,13 +259,13 @@ libvirt_connect_here(const struct context *context, bool read_only,
 }
 
 int
-libvirt_require_system(virConnectPtr connection, struct failure **failure)
+libvirt_require_own(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *uri = virConnectGetURI(connection);
 
     if (libvirt_require_local(connection, failure) < 0)
         return -1;
-    if (uri && strcmp(uri, "qemu:///system") == 0)
+    if (uri && (strcmp(uri, scope()->uri) == 0 || is_session(uri, NULL)))
         return 0;
     return failure_set(failure, FAILURE_USAGE,
                        "'%s' is not this host's daemon for QEMU, and does not know its "
@@ -207,10 +292,11 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
     }
     failure_set(failure, FAILURE_DOMAIN_MISSING, "there is no domain '%s': %s", name,
                 virGetLastErrorMessage());
-    if (libvirt_is_session(connection))
-        failure_hint(failure,
-                     "this is your own session's libvirt; for the host's domains, add "
-                     "-c qemu:///system");
+    if (scope()->home)
+        failure_hint(
+            failure,
+            "this is your own session (qemu:///session); for the host's domains, add "
+            "-c qemu:///system");
     else
         failure_hint(failure, "'virsh list --all' shows the domains");
     return NULL;

@@ -38,9 +38,12 @@ libvirt_free_pointer(virDomainPtr *domain)
 
 #define cleanup_libvirt_domain __attribute__((cleanup(libvirt_free_pointer)))
 
-/* Return: whether it is the daemon of a user's session. Its hooks run as that user, so its
- * domains get no seeds. */
-bool libvirt_is_session(virConnectPtr connection);
+/*
+ * Chooses the scope that the URI, or libvirt's own default, is for. Of a remote host, only
+ * the system's directories are known. An ordinary user without a home has no session by
+ * default.
+ */
+int libvirt_choose_scope(const struct context *context, struct failure **failure);
 
 /* Return: whether the daemon runs on another host; not without a connection. */
 bool libvirt_is_remote(virConnectPtr connection);
@@ -49,9 +52,9 @@ bool libvirt_is_remote(virConnectPtr connection);
  * read. */
 int libvirt_require_local(virConnectPtr connection, struct failure **failure);
 
-/* Fails unless it is this host's daemon for QEMU (qemu:///system), whose hooks run: any
- * other knows none of the domains that have files here. */
-int libvirt_require_system(virConnectPtr connection, struct failure **failure);
+/* Fails unless it is this host's daemon for QEMU, of the scope, whose hooks run: any other
+ * knows none of the domains that have files here. */
+int libvirt_require_own(virConnectPtr connection, struct failure **failure);
 
 /* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or
  * NULL. */

@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/libvirt.h"
 
 const struct command_row commands[] = {
     {&cmd_set, "Configure guests",
@@ -113,6 +114,8 @@ run(int argc, char **argv, struct failure **failure)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  context.root_path);
     context.root = root;
+    if (libvirt_choose_scope(&context, failure) < 0)
+        return -1;
     return command->run(&context, options, failure);
 }
 

@@ -27,9 +27,6 @@
 #include "host/report-file.h"
 #include "store/seed-file.h"
 
-/* Others may pass, as QEMU's user must, but not list the rehearsals. */
-#define TRYDIR_MODE 0711
-
 /* How much of the guest's console is shown after a failure. */
 #define CONSOLE_LINES 20
 #define CONSOLE_BYTES (8 * KIB)
@@ -39,7 +36,7 @@ fail_file(const struct rehearsal *rehearsal, const char *what, const char *name,
           int error, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s/%s/%s",
-                             what, VIRT_SEED_TRYDIR, rehearsal->directory_name, name);
+                             what, scope()->trydir, rehearsal->directory_name, name);
 }
 
 /* Return: whether the opened directory is still there; `gc` may have found it before it
@@ -63,12 +60,13 @@ rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **fai
 
     rehearsal->root = root;
     rehearsal->qemu = qemu_user_find(root);
-    rehearsal->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
+    rehearsal->parent =
+        own_directory_open(root, scope()->trydir, scope()->pass_mode, failure);
     if (rehearsal->parent < 0)
         return -1;
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, rehearsal->directory_name);
-    if (mkdirat(rehearsal->parent, rehearsal->directory_name, TRYDIR_MODE) == 0)
+    if (mkdirat(rehearsal->parent, rehearsal->directory_name, scope()->pass_mode) == 0)
         rehearsal->directory = openat(rehearsal->parent, rehearsal->directory_name,
                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (rehearsal->directory < 0 || flock(rehearsal->directory, LOCK_EX | LOCK_NB) < 0)
@@ -88,7 +86,7 @@ run_qemu_img(const struct rehearsal *rehearsal, const struct rehearsal_disk *dis
     cleanup_buffer struct buffer output = {0};
     cleanup_free char *size = xasprintf("%llu", disk->size);
     cleanup_free char *path =
-        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, rehearsal->directory_name, disk->name);
+        xasprintf("%s/%s/%s", scope()->trydir, rehearsal->directory_name, disk->name);
     char *const words[] = {(char *)"qemu-img",
                            (char *)"create",
                            (char *)"-q",

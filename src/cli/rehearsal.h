@@ -4,7 +4,7 @@
  * the same machine: the UUID, the serial, the MACs, and the disks with what is on them. On
  * the host it is another domain, which writes to files of its own directory alone:
  *
- *   VIRT_SEED_TRYDIR/UUID/    UUID is the rehearsal's
+ *   scope()->trydir/UUID/     UUID is the rehearsal's
  *     seed.iso                the seed
  *     N.qcow2                 an overlay over the domain's N-th disk, counted from 0
  *     nvram.fd                a copy of the firmware's variables
@@ -58,7 +58,7 @@ struct rehearsal {
 
     /* rehearsal_files_open() adds: */
     int root;      /* the caller's */
-    int parent;    /* VIRT_SEED_TRYDIR */
+    int parent;    /* scope()->trydir */
     int directory; /* the rehearsal's, locked as long as the command runs */
     int lock;      /* REHEARSAL_LOCK */
     /* The directory's name now: until the start not the rehearsal's UUID, which others

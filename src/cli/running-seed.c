@@ -16,6 +16,7 @@
 #include <libvirt/virterror.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "domain/domain.h"
@@ -38,10 +39,9 @@ running_seed_check_caller(const struct context *context, struct failure **failur
                            "running guests read their seeds below /, not below '%s'\n"
                            "omit --root",
                            context->root_path);
-    if (geteuid() != 0)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "only root may write to %s\nrun the command as root",
-                           VIRT_SEED_RUNDIR);
+    if (geteuid() != scope()->owner)
+        return failure_set(failure, FAILURE_RUNDIR, "only %s may write to %s\n%s",
+                           scope()->owner_name, scope()->rundir, scope()->denied_hint);
     return 0;
 }
 
@@ -130,7 +130,7 @@ running_seed_lock(const struct context *context, struct failure **failure)
     if (flock(rundir, LOCK_EX) < 0)
         return failure_set_errno(failure, FAILURE_RUNDIR, errno,
                                  "could not lock %s\nsee what is there: ls -l %s",
-                                 VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
+                                 scope()->rundir, scope()->rundir);
     return steal_fd(rundir);
 }
 
@@ -237,7 +237,7 @@ scrub_domain(const struct context *context, const struct definition *source,
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s contains no seed for it\n"
                            "put one there first: virt-seed update %s",
-                           VIRT_SEED_RUNDIR, uuid);
+                           scope()->rundir, uuid);
     if (layout_read_identity(layout, &old, &identity, failure) < 0 ||
         record_read(context->root, uuid, &record, failure) < 0)
         return -1;

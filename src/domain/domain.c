@@ -314,12 +314,25 @@ domain_clear(struct domain *domain)
 
 /* --- the seed's disk ------------------------------------------------------------------ */
 
+static bool
+is_below(const char *path, const char *directory)
+{
+    const size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
 bool
 seed_path_is(const char *path)
 {
-    size_t length = strlen(VIRT_SEED_RUNDIR);
+    return path &&
+           (is_below(path, scope()->rundir) || scope_is_elsewhere(path, SEED_SUFFIX));
+}
 
-    return path && strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
+bool
+seed_path_is_elsewhere(const char *path)
+{
+    return seed_path_is(path) && !is_below(path, scope()->rundir);
 }
 
 bool

@@ -108,8 +108,11 @@ void domain_remove_disk(struct domain *domain, size_t index);
 #define SEED_DISK_ALIAS "ua-virt-seed"
 
 /* Return: whether the path leads, by its spelling, into the run-time directory, where there
- * are only seeds and what belongs to them, of this or any other domain; false for NULL. */
+ * are only seeds and what belongs to them, of this or any other domain, or is a seed of
+ * another scope; false for NULL. */
 bool seed_path_is(const char *path);
+/* Return: whether it is a seed of another scope. */
+bool seed_path_is_elsewhere(const char *path);
 
 /* Return: whether the disk's volume may have a label that has not been read, and is not
  * virt-seed's. */

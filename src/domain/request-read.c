@@ -371,6 +371,12 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                        ROOT_PASSWORD_NAME, node);
     request->datasource = &datasources[datasource];
     request->bus = domain_bus_parse(buses[bus]);
+    if (request->datasource->over_http && !scope()->imds_tree)
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has datasource=\"%s\", but the metadata server has no "
+                               "seeds of domains %s\n"
+                               "use datasource=\"nocloud\"",
+                               request->datasource->name, scope()->place);
     if (request->datasource->over_http && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
                                "has bus=, but datasource=\"%s\" has no disk\n"

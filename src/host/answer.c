@@ -151,7 +151,7 @@ answer_definition(const struct answerer *answerer, struct need *need)
     cleanup_free char *path = seed_path(uuid);
     cleanup_free char *in_url = xasprintf("/%s/", uuid);
     cleanup_close int directory =
-        fs_open_directory_in_root(answerer->root, VIRT_SEED_DEFINITIONS);
+        fs_open_directory_in_root(answerer->root, scope()->definitions);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};

@@ -13,6 +13,7 @@
 #include "base/inet.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "host/configuration.h"
 #include "host/datasource.h"
@@ -26,7 +27,7 @@
 static int
 take_file_directory(struct config *config, const char *value)
 {
-    static const char secrets[] = VIRT_SEED_CONFDIR "/secrets/";
+    cleanup_free char *secrets = xasprintf("%s/", scope()->secrets);
     cleanup_free char *copy = xstrdup(value);
     cleanup_buffer struct buffer plain = {0}; /* without "//" and "/./" */
     char *rest = copy;
@@ -151,8 +152,7 @@ read_line(struct config *config, char *line, int number, struct failure **failur
     equals = strchr(line, '=');
     if (!equals)
         return failure_set(failure, FAILURE_CONFIG,
-                           VIRT_SEED_CONFDIR
-                           "/%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
+                           "%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
                            file, number);
     *equals = '\0';
     key = trim(line);
@@ -163,20 +163,20 @@ read_line(struct config *config, char *line, int number, struct failure **failur
         if (take_value(config, &settings[i], value) == 0)
             return 0;
         return failure_set(failure, FAILURE_CONFIG,
-                           VIRT_SEED_CONFDIR "/%s: line %d: %s is '%.128s', expected %s\n"
-                                             "see virt-seed.conf(5)",
+                           "%s: line %d: %s is '%.128s', expected %s\n"
+                           "see virt-seed.conf(5)",
                            file, number, key, value, settings[i].expected);
     }
     return failure_set(failure, FAILURE_CONFIG,
-                       VIRT_SEED_CONFDIR "/%s: line %d: unknown setting '%.128s'\n"
-                                         "see virt-seed.conf(5) for its name",
+                       "%s: line %d: unknown setting '%.128s'\n"
+                       "see virt-seed.conf(5) for its name",
                        file, number, key);
 }
 
 /* Continues after a mistake; the failure is the first one. `name` is below `directory`,
- * which is VIRT_SEED_CONFDIR. */
+ * which is at `path`. */
 static int
-read_file(struct config *config, int directory, const char *name,
+read_file(struct config *config, int directory, const char *path, const char *name,
           struct failure **failure)
 {
     cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
@@ -189,10 +189,10 @@ read_file(struct config *config, int directory, const char *name,
         return 0;
     if (error < 0)
         return failure_set_errno(failure, FAILURE_CONFIG, error,
-                                 "could not read " VIRT_SEED_CONFDIR "/%s\n"
-                                 "check the file: ls -l " VIRT_SEED_CONFDIR "/%s",
-                                 name, name);
-    texts_add(&config->files, &config->file_count, xstrdup(name));
+                                 "could not read %s/%s\n"
+                                 "check the file: ls -l %s/%s",
+                                 path, name, path, name);
+    texts_add(&config->files, &config->file_count, xasprintf("%s/%s", path, name));
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;
 
@@ -210,7 +210,8 @@ compare_names(const void *one, const void *other)
 
 /* Lists the drop-ins: names that end with .conf and are not hidden, in their order. */
 static int
-list_drop_ins(int directory, char ***names, size_t *count, struct failure **failure)
+list_drop_ins(int directory, const char *path, char ***names, size_t *count,
+              struct failure **failure)
 {
     cleanup_close int fd = fs_open_beneath(directory, CONFIG_DROP_INS, O_DIRECTORY);
     cleanup_closedir DIR *entries = fd < 0 ? NULL : fs_list(fd);
@@ -225,26 +226,25 @@ list_drop_ins(int directory, char ***names, size_t *count, struct failure **fail
             continue;
         if (*count == LIMIT_CONFIG_DROP_INS)
             return failure_set(failure, FAILURE_CONFIG,
-                               VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
-                                                 " has more than %d files\n"
-                                                 "join some of them",
-                               LIMIT_CONFIG_DROP_INS);
+                               "%s/" CONFIG_DROP_INS " has more than %d files\n"
+                               "join some of them",
+                               path, LIMIT_CONFIG_DROP_INS);
         texts_add(names, count, xasprintf(CONFIG_DROP_INS "/%s", entry->d_name));
     }
     if (fd < 0 || errno != 0)
         return failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : errno,
-                                 "could not read " VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
-                                 "\nit must be a directory: ls -ld " VIRT_SEED_CONFDIR
-                                 "/" CONFIG_DROP_INS);
+                                 "could not read %s/" CONFIG_DROP_INS "\n"
+                                 "it must be a directory: ls -ld %s/" CONFIG_DROP_INS,
+                                 path, path);
     if (*count > 0)
         qsort(*names, *count, sizeof(**names), compare_names);
     return 0;
 }
 
 static int
-read_files(struct config *config, int root, struct failure **failure)
+read_files(struct config *config, int root, const char *path, struct failure **failure)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, path);
     cleanup_failure struct failure *further = NULL;
     char **names = NULL;
     size_t count = 0;
@@ -254,15 +254,17 @@ read_files(struct config *config, int root, struct failure **failure)
         return 0;
     if (directory < 0)
         return failure_set_errno(failure, FAILURE_CONFIG, directory,
-                                 "could not open " VIRT_SEED_CONFDIR
-                                 "\ncheck the directory: ls -ld " VIRT_SEED_CONFDIR);
-    result = read_file(config, directory, "virt-seed.conf", failure);
-    if (list_drop_ins(directory, &names, &count, result < 0 ? &further : failure) < 0)
+                                 "could not open %s\ncheck the directory: ls -ld %s",
+                                 path, path);
+    result = read_file(config, directory, path, "virt-seed.conf", failure);
+    if (list_drop_ins(directory, path, &names, &count, result < 0 ? &further : failure) <
+        0)
         result = -1;
     for (size_t i = 0; i < count; i++) {
         cleanup_failure struct failure *later = NULL;
 
-        if (read_file(config, directory, names[i], result < 0 ? &later : failure) < 0)
+        if (read_file(config, directory, path, names[i], result < 0 ? &later : failure) <
+            0)
             result = -1;
     }
     texts_free(names, count);
@@ -272,9 +274,20 @@ read_files(struct config *config, int root, struct failure **failure)
 int
 config_read(struct config *config, int root, struct failure **failure)
 {
+    cleanup_failure struct failure *further = NULL;
+    int result = 0;
+
     *config = (struct config){.autowire = true};
-    take_file_directory(config, VIRT_SEED_CONFDIR "/files");
-    if (read_files(config, root, failure) < 0) {
+    take_file_directory(config, scope()->files);
+    if (scope()->host_confdir) {
+        cleanup_free char *files = xasprintf("%s/files", scope()->host_confdir);
+
+        take_file_directory(config, files);
+        result = read_files(config, root, scope()->host_confdir, failure);
+    }
+    if (read_files(config, root, scope()->confdir, result < 0 ? &further : failure) < 0)
+        result = -1;
+    if (result < 0) {
         config->autowire = false;
         return -1;
     }

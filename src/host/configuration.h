@@ -2,7 +2,7 @@
 /*
  * The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. After
  * virt-seed.conf come the files conf.d/NAME.conf in the order of their names; a later line
- * overrides an earlier one.
+ * overrides an earlier one. In a session, the user's come after the host's.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 /* What a domain gets from the host, and which of the files says so. */
 struct host_default {
     char *value; /* NULL if there is none */
-    char *file;  /* below VIRT_SEED_CONFDIR: "conf.d/site.conf" */
+    char *file;  /* "/etc/virt-seed/conf.d/site.conf" */
 };
 
 struct config {

@@ -15,7 +15,7 @@
 char *
 domain_secret_path(const char *uuid, const char *name)
 {
-    return xasprintf("%s/%s%s%s", DOMAIN_SECRETS, uuid, *name ? "/" : "", name);
+    return xasprintf("%s/%s%s%s", scope()->domain_secrets, uuid, *name ? "/" : "", name);
 }
 
 int
@@ -24,7 +24,8 @@ domain_secret_read(int root, const char *uuid, const char *name, size_t limit,
 {
     cleanup_free char *path = domain_secret_path(uuid, name);
     cleanup_free char *directory_path = domain_secret_path(uuid, "");
-    cleanup_close int parent = secret_open_directory(root, DOMAIN_SECRETS, failure);
+    cleanup_close int parent =
+        secret_open_directory(root, scope()->domain_secrets, failure);
     cleanup_close int directory = -1;
 
     if (parent >= 0)
@@ -46,8 +47,8 @@ domain_secret_make_directory(int root, const char *uuid, struct failure **failur
     cleanup_close int parent = -1;
 
     if (state < 0)
-        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
-    parent = secret_make_directory(root, DOMAIN_SECRETS, failure);
+        return secret_fail("make", scope()->statedir, state, failure);
+    parent = secret_make_directory(root, scope()->domain_secrets, failure);
     return parent < 0 ? -1 : secret_make_directory(root, path, failure);
 }
 

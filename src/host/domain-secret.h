@@ -13,8 +13,6 @@
 
 #include "host/secret.h"
 
-#define DOMAIN_SECRETS VIRT_SEED_STATEDIR "/secrets"
-
 /* Return: the path of the file, or of the directory if `name` is "", owned by the caller
  * (free). */
 char *domain_secret_path(const char *uuid, const char *name);

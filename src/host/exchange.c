@@ -45,6 +45,8 @@ config_put(const struct config *config, struct buffer *message)
 void
 hello_put(const struct hello *hello, struct buffer *message)
 {
+    message_put_text(message, scope()->home);
+    message_put_text(message, scope()->runtime);
     message_put_number(message, hello->role);
     message_put_bytes(message, hello->record.data, hello->record.size);
     switch (hello->role) {

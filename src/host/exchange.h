@@ -5,6 +5,8 @@
  * How it works: the keeper says hello, with everything that the maker needs but the domain's
  * XML, which the maker has as a file. A maker for a start then may say its needs once, which
  * are answered, and says its verdict; one for a record says its result. The maker exits.
+ * The hello begins with the scope (base/scope.h): what the maker writes into XML and messages
+ * names the keeper's directories. The keeper takes no path back.
  *
  * The keeper trusts nothing that it reads. Each reader here takes only what a maker may say:
  * kinds, counts and lengths within limits; file names, tokens, MACs and digests by their

@@ -32,19 +32,18 @@
 #include "host/forbidden-paths.h"
 
 /* All of them have the same name. */
-static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
-                                          VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR,
-                                          VIRT_SEED_TRYDIR};
+#define DIRECTORIES 5
 #define NAME "/virt-seed"
 /* As a message says it that does not know which. */
 #define OURS "a directory of virt-seed's"
 
 struct scan {
     int root;
-    struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
-    char *seed, *report, *rehearsal;          /* the domain's own */
-    clock_t end;                              /* of clock(3) */
-    char harmless[PATH_MAX];                  /* the last path that leads elsewhere */
+    const char *directories[DIRECTORIES];
+    struct stat own[DIRECTORIES];    /* without an inode: it does not exist */
+    char *seed, *report, *rehearsal; /* the domain's own */
+    clock_t end;                     /* of clock(3) */
+    char harmless[PATH_MAX];         /* the last path that leads elsewhere */
     struct domain_text text;
 };
 
@@ -69,10 +68,10 @@ find_above(const struct scan *scan, int fd, const char **directory)
         *end = '\0';
         if (stat(path, &status) < 0)
             continue;
-        for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        for (size_t i = 0; i < DIRECTORIES; i++) {
             if (scan->own[i].st_ino == status.st_ino &&
                 scan->own[i].st_dev == status.st_dev)
-                *directory = directories[i];
+                *directory = scan->directories[i];
         }
     }
     return 0;
@@ -303,7 +302,12 @@ check_values(struct scan *scan, const struct buffer *xml, struct failure **failu
 static void
 stat_own(struct scan *scan)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+    const char *const directories[DIRECTORIES] = {scope()->rundir, scope()->reportdir,
+                                                  scope()->statedir, scope()->confdir,
+                                                  scope()->trydir};
+
+    memcpy(scan->directories, directories, sizeof(directories));
+    for (size_t i = 0; i < DIRECTORIES; i++) {
         if (fs_stat_in_root(scan->root, directories[i], &scan->own[i]) < 0)
             scan->own[i].st_ino = 0;
     }
@@ -325,7 +329,7 @@ forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
 {
     cleanup_free char *seed = seed_path(uuid);
     cleanup_free char *report = report_path(uuid);
-    cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, uuid);
+    cleanup_free char *rehearsal = xasprintf("%s/%s/", scope()->trydir, uuid);
     struct scan scan = {
         .root = root,
         .seed = seed,

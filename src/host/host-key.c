@@ -69,7 +69,7 @@ host_key_read_public(int root, const char *uuid, struct buffer *line,
                      struct failure **failure)
 {
     cleanup_free char *name = public_name(uuid);
-    cleanup_free char *path = xasprintf("%s/%s", VIRT_SEED_STATEDIR, name);
+    cleanup_free char *path = xasprintf("%s/%s", scope()->statedir, name);
     int error = statedir_read(root, name, LIMIT_SSH_KEY, line);
 
     if (error == -ENOENT)
@@ -130,7 +130,7 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
     if (error == 0)
         error = fs_replace_file(directory, name, line, 0644, (gid_t)-1);
     if (error < 0)
-        return secret_fail("write a public key into", VIRT_SEED_STATEDIR, error, failure);
+        return secret_fail("write a public key into", scope()->statedir, error, failure);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "host/libvirt-host.h"
 
 /* --- who may use it ----------------------------------------------------------------- */
@@ -41,7 +42,8 @@ libvirt_group(int root)
 {
     /* libvirt-sock may be virtproxyd's. */
     static const char *const sockets[] = {"virtqemud-sock", "libvirt-sock"};
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
+    const char *path = scope()->socketdir;
+    cleanup_close int directory = path ? fs_open_directory_in_root(root, path) : -1;
     gid_t group = geteuid() == 0 ? 0 : getegid();
     const char *socket = NULL;
     struct stat status;
@@ -63,7 +65,7 @@ libvirt_group_fail(enum failure_code code, const char *what, const char *directo
                    const char *name, int error, struct failure **failure)
 {
     failure_set_errno(failure, code, error, "could not %s %s/%s", what, directory, name);
-    if (error == -EACCES)
+    if (error == -EACCES && scope()->socketdir)
         return failure_hint(
             failure, "run it as root, or as a member of the file's group: ls -l %s/%s",
             directory, name);
@@ -75,10 +77,11 @@ libvirt_group_fail(enum failure_code code, const char *what, const char *directo
 struct qemu_user
 qemu_user_find(int root)
 {
-    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    const char *path = scope()->qemu_home;
+    cleanup_close int home = path ? fs_open_directory_in_root(root, path) : -1;
     struct stat status;
 
     if (home < 0 || fstat(home, &status) < 0)
-        return (struct qemu_user){.known = false, .uid = geteuid(), .gid = getegid()};
+        return (struct qemu_user){.known = !path, .uid = geteuid(), .gid = getegid()};
     return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
 }

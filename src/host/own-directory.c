@@ -14,6 +14,23 @@
 #include "host/own-directory.h"
 
 int
+own_directory_make(int root, const char *path, mode_t mode)
+{
+    const char *const existing[] = {scope()->runtime, scope()->home};
+
+    for (size_t i = 0; i < ARRAY_SIZE(existing); i++) {
+        const size_t length = existing[i] ? strlen(existing[i]) : 0;
+        cleanup_close int above = -1;
+
+        if (length == 0 || strncmp(path, existing[i], length) != 0 || path[length] != '/')
+            continue;
+        above = fs_open_directory_in_root(root, existing[i]);
+        return above < 0 ? above : fs_make_directories(above, path + length, mode);
+    }
+    return fs_make_directories(root, path, mode);
+}
+
+int
 own_directory_check(const struct stat *status, uid_t owner, const char *path,
                     struct failure **failure)
 {
@@ -33,7 +50,7 @@ own_directory_check(const struct stat *status, uid_t owner, const char *path,
 int
 own_directory_open(int root, const char *path, mode_t mode, struct failure **failure)
 {
-    cleanup_close int fd = fs_make_directories(root, path, mode);
+    cleanup_close int fd = own_directory_make(root, path, mode);
     struct stat status;
     int error = fd < 0 ? fd : 0;
 
@@ -64,18 +81,16 @@ own_directory_fail(const char *what, const char *path, const char *name, int err
 
 /* --- the state directory ------------------------------------------------------------ */
 
-#define STATEDIR_MODE 0711
-
 int
 statedir_make(int root)
 {
-    return fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    return own_directory_make(root, scope()->statedir, scope()->pass_mode);
 }
 
 int
 statedir_read(int root, const char *name, size_t limit, struct buffer *content)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
 
@@ -112,7 +127,7 @@ abandoned_remove(int root, const char *uuid)
 {
     cleanup_free char *secrets = domain_secret_path(uuid, "");
 
-    remove_abandoned_in(root, VIRT_SEED_STATEDIR, uuid);
-    remove_abandoned_in(root, VIRT_SEED_REPORTDIR, uuid);
+    remove_abandoned_in(root, scope()->statedir, uuid);
+    remove_abandoned_in(root, scope()->reportdir, uuid);
     remove_abandoned_in(root, secrets, "");
 }

@@ -10,6 +10,13 @@
 #include "base/failure.h"
 
 /*
+ * Opens one of the scope's directories below `root`, or one below those; makes it, and those
+ * above, with `mode` if they are missing. None may be a symbolic link, except on the way to
+ * the home of a session's user. Return: a descriptor, owned by the caller, or -errno.
+ */
+int own_directory_make(int root, const char *path, mode_t mode);
+
+/*
  * Opens the directory at `path` below `root`; makes it with `mode` if it is missing.
  * Refuses a symbolic link, a directory of another owner, and one that others may write
  * to. Return: a descriptor, owned by the caller, or -1.

@@ -30,8 +30,8 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
         return failure_set(failure, FAILURE_RECORD,
                            "%s/%s has more than %lu KiB\n"
                            "remove it; the next start writes it again",
-                           VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
-    return libvirt_group_fail(FAILURE_RECORD, what, VIRT_SEED_STATEDIR, name, error,
+                           scope()->statedir, name, LIMIT_RECORD / KIB);
+    return libvirt_group_fail(FAILURE_RECORD, what, scope()->statedir, name, error,
                               failure);
 }
 
@@ -50,7 +50,7 @@ record_read_text(int root, const char *uuid, struct buffer *text,
     if (text->size == 0)
         return failure_set(failure, FAILURE_RECORD,
                            "%s/%s is empty\nremove it; the next start writes it again",
-                           VIRT_SEED_STATEDIR, name);
+                           scope()->statedir, name);
     return 0;
 }
 
@@ -78,7 +78,7 @@ record_write_text(int root, const char *uuid, const struct buffer *text,
 struct timespec
 record_changed(int root, const char *uuid)
 {
-    cleanup_free char *path = xasprintf("%s/%s" RECORD_SUFFIX, VIRT_SEED_STATEDIR, uuid);
+    cleanup_free char *path = xasprintf("%s/%s" RECORD_SUFFIX, scope()->statedir, uuid);
     struct stat status;
 
     if (fs_stat_in_root(root, path, &status) < 0)
@@ -90,7 +90,7 @@ int
 record_touch(int root, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
 
     if (directory < 0)
         return fail_at(name, directory, "write", failure);
@@ -151,7 +151,7 @@ void
 record_forget_next(int root, const char *uuid)
 {
     cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
 
     if (directory >= 0)
         unlinkat(directory, name, 0);

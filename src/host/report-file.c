@@ -15,8 +15,6 @@
 #include "host/own-directory.h"
 #include "host/report-file.h"
 
-/* Readers open a report by its name, and cannot list the others. */
-#define REPORTDIR_MODE 0711
 #define REPORT_MODE 0640
 
 static char *
@@ -66,7 +64,7 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
 {
     const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     cleanup_close int directory =
-        own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
+        own_directory_open(root, scope()->reportdir, scope()->pass_mode, failure);
     cleanup_free char *name = file_name(uuid);
     cleanup_free char *link = second_name(uuid);
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
@@ -97,14 +95,14 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     if (error == 0 && writer == REPORT_BY_SHIM)
         error = fs_link_again(directory, name, link);
     if (error < 0)
-        return own_directory_fail("make", VIRT_SEED_REPORTDIR, name, error, failure);
+        return own_directory_fail("make", scope()->reportdir, name, error, failure);
     return 0;
 }
 
 bool
 report_file_has_content(int root, const char *uuid)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid);
     struct stat status;
 
@@ -116,14 +114,14 @@ report_file_has_content(int root, const char *uuid)
 int
 report_file_remove(int root, const char *uuid, struct failure **failure)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid);
     int error = directory < 0 ? directory : remove_one(directory, name);
 
     if (directory >= 0 && (error == 0 || error == -ENOENT))
         error = remove_others(directory, uuid, name);
     if (error < 0 && error != -ENOENT)
-        return own_directory_fail("remove", VIRT_SEED_REPORTDIR, name, error, failure);
+        return own_directory_fail("remove", scope()->reportdir, name, error, failure);
     return 0;
 }
 
@@ -133,7 +131,7 @@ int
 report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                  struct failure **failure)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_strictly_beneath(directory, name, 0);
@@ -157,8 +155,8 @@ report_file_read(int root, const char *uuid, struct buffer *text, time_t *writte
     if (error == -EFBIG)
         error = 0;
     if (error < 0)
-        return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, name,
-                                  error, failure);
+        return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
+                                  failure);
     *written = status.st_mtime;
     return 0;
 }

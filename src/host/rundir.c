@@ -17,13 +17,11 @@
 #include "host/own-directory.h"
 #include "host/rundir.h"
 
-/* QEMU's user must be able to open its seed, but not to list the others. */
-#define RUNDIR_MODE 0711
-
 int
 rundir_open(int root, struct failure **failure)
 {
-    return own_directory_open(root, VIRT_SEED_RUNDIR, RUNDIR_MODE, failure);
+    /* QEMU's user must be able to open its seed, but not to list the others. */
+    return own_directory_open(root, scope()->rundir, scope()->pass_mode, failure);
 }
 
 char *
@@ -55,7 +53,7 @@ rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
     if (!strchr(domain, '/'))
         error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
     if (error < 0)
-        return own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure);
+        return own_directory_fail("make", scope()->rundir, name, error, failure);
     return 0;
 }
 
@@ -106,7 +104,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
     if (error == 0)
         error = fs_replace_file(rundir, order, lines, 0644, (gid_t)-1);
     if (error < 0)
-        return own_directory_fail("make", VIRT_SEED_RUNDIR, order, error, failure);
+        return own_directory_fail("make", scope()->rundir, order, error, failure);
     return 0;
 }
 
@@ -134,7 +132,7 @@ remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not remove the domain's files from %s\n"
                              "remove them; they contain the domain's seed",
-                             VIRT_SEED_RUNDIR);
+                             scope()->rundir);
 }
 
 int

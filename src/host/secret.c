@@ -16,10 +16,11 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
+#include "host/own-directory.h"
 #include "host/secret.h"
 
-#define SECRETS SECRET_DIRECTORY
 #define ALLOW "allow"
 
 /* --- checks ----------------------------------------------------------------------- */
@@ -41,8 +42,8 @@ secret_check_name(const char *what, const char *name, struct failure **failure)
         failure, FAILURE_SECRET_NAME,
         "%s=\"%.64s\" is not a valid secret name\n"
         "use letters, digits, '-', '_' and '.', without '/' and without a leading '..': "
-        "the secret is a directory in " SECRETS,
-        what, name);
+        "the secret is a directory in %s",
+        what, name, scope()->secrets);
 }
 
 int
@@ -66,15 +67,14 @@ secret_check_closed(int fd, const char *path, struct failure **failure)
     if (fstat(fd, &status) < 0)
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not check %s",
                                  path);
-    if (status.st_uid != 0 && status.st_uid != geteuid())
+    if (status.st_uid != scope()->owner && status.st_uid != geteuid())
         return failure_set(
-            failure, FAILURE_SECRET_MODE,
-            "%s belongs to user %ld, expected root\nrun chown root:root %s", path,
-            (long)status.st_uid, path);
+            failure, FAILURE_SECRET_MODE, "%s belongs to user %ld, expected %s\n%s %s",
+            path, (long)status.st_uid, scope()->owner_name, scope()->own_hint, path);
     is_open = status.st_mode & 07;
     /* With an ACL (acl(5)), the group's permissions may be for any user. */
     if (status.st_mode & 070)
-        is_open = is_open || status.st_gid != 0 ||
+        is_open = is_open || status.st_gid != scope()->owner_group ||
                   getxattr(link, "system.posix_acl_access", NULL, 0) > 0;
     if (!is_open)
         return 0;
@@ -104,13 +104,12 @@ fail_open(int error, const char *path, struct failure **failure)
         return failure_set(
             failure, FAILURE_SECRET,
             "%s is not a regular file\n"
-            "a secret is a directory with one regular file for each key: " SECRETS
-            "/NAME/KEY",
-            path);
+            "a secret is a directory with one regular file for each key: %s/NAME/KEY",
+            path, scope()->secrets);
     case EACCES:
     case EPERM:
         return failure_set(failure, FAILURE_SECRET_UNREADABLE,
-                           "no permission to read %s\nrun the command as root", path);
+                           "no permission to read %s\n%s", path, scope()->denied_hint);
     default:
         return failure_set_errno(failure, FAILURE_SECRET, error,
                                  "could not open %s\ncheck the file: ls -l %s", path,
@@ -158,7 +157,7 @@ static int
 read_key(int secret, const char *name, const char *key, size_t limit,
          struct buffer *content, struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key);
+    cleanup_free char *path = xasprintf("%s/%s/%s", scope()->secrets, name, key);
 
     return secret_read_file(secret, key, path, limit, content, failure);
 }
@@ -205,8 +204,8 @@ check_allowed(int secret, const char *name, const struct secret_user *user,
     }
     return failure_set(failure, FAILURE_SECRET_DENIED,
                        "domain '%s' may not use the secret '%s'\n"
-                       "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW,
-                       user->name, name, name);
+                       "add its UUID or a pattern of its name to %s/%s/" ALLOW,
+                       user->name, name, scope()->secrets, name);
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -216,25 +215,24 @@ static int
 open_allowed(int root, const struct secret_user *user, const char *name,
              struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_free char *path = xasprintf("%s/%s", scope()->secrets, name);
     cleanup_close int secrets = -1;
     cleanup_close int secret = -1;
 
     if (secret_check_name("secret", name, failure) < 0)
         return -1;
-    secrets = fs_open_directory_in_root(root, SECRETS);
+    secrets = fs_open_directory_in_root(root, scope()->secrets);
     if (secrets < 0 && secrets != -ENOENT)
-        return fail_open(secrets, SECRETS, failure);
-    if (secrets >= 0 && secret_check_closed(secrets, SECRETS, failure) < 0)
+        return fail_open(secrets, scope()->secrets, failure);
+    if (secrets >= 0 && secret_check_closed(secrets, scope()->secrets, failure) < 0)
         return -1;
     secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
     if (secret == -ENOENT)
         return failure_set(
             failure, FAILURE_SECRET_MISSING,
-            "%s does not exist\ncreate it, closed to others: install -d -m 0700 " SECRETS
-            " "
-            "%s && install -m 0600 FILE %s/KEY",
-            path, path, path);
+            "%s does not exist\ncreate it, closed to others: install -d -m 0700 %s %s && install "
+            "-m 0600 FILE %s/KEY",
+            path, scope()->secrets, path, path);
     if (secret < 0)
         return fail_open(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||
@@ -302,17 +300,17 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
     count = scandirat(secret, ".", &keys, is_key, alphasort);
     if (count < 0)
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
-                                 SECRETS, name);
+                                 scope()->secrets, name);
     if (count == 0) {
         result = failure_set(failure, FAILURE_SECRET_MISSING,
                              "%s/%s has no key\n"
                              "put one file for each key there, mode 0600",
-                             SECRETS, name);
+                             scope()->secrets, name);
     } else if (count > LIMIT_ENTRIES) {
         result = failure_set(failure, FAILURE_LIMIT,
                              "%s/%s has %d keys, at most %d\n"
                              "spread them over several secrets",
-                             SECRETS, name, count, LIMIT_ENTRIES);
+                             scope()->secrets, name, count, LIMIT_ENTRIES);
     }
     for (int i = 0; i < count; i++) {
         cleanup_buffer struct buffer content = {0};
@@ -327,7 +325,7 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
             result = failure_set(failure, FAILURE_LIMIT,
                                  "the keys of %s/%s have more than %lu MiB together\n"
                                  "let the guest fetch large files itself",
-                                 SECRETS, name, LIMIT_PART / MIB);
+                                 scope()->secrets, name, LIMIT_PART / MIB);
         if (result == 0)
             take(data, key->d_name, &content);
     }
@@ -342,14 +340,14 @@ secret_fail(const char *what, const char *path, int error, struct failure **fail
 {
     return failure_set_errno(failure, FAILURE_SECRET, error,
                              "could not %s %s\n"
-                             "check it: ls -ld %s; only root may write there",
-                             what, path, path);
+                             "check it: ls -ld %s; only %s may write there",
+                             what, path, path, scope()->owner_name);
 }
 
 int
 secret_make_directory(int root, const char *path, struct failure **failure)
 {
-    cleanup_close int fd = fs_make_directories(root, path, 0700);
+    cleanup_close int fd = own_directory_make(root, path, 0700);
 
     if (fd < 0)
         return secret_fail("make or read", path, fd, failure);

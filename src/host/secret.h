@@ -13,8 +13,6 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 
-#define SECRET_DIRECTORY VIRT_SEED_CONFDIR "/secrets"
-
 /* The domain that a secret is read for; borrowed. */
 struct secret_user {
     const char *uuid;

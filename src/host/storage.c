@@ -78,9 +78,9 @@ storage_publish_image(int root, int rundir, const char *uuid, bool is_start, int
 
     if (image_publish(rundir, name, is_start ? made : NULL, &qemu, image, failure) == 0)
         return 0;
-    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
+    failure_prefix(failure, "%s", scope()->rundir);
     return failure_hint(failure, "check that it is writable and has free space: df %s",
-                        VIRT_SEED_RUNDIR);
+                        scope()->rundir);
 }
 
 bool

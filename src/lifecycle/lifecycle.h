@@ -25,10 +25,10 @@ struct lifecycle {
 
 /*
  * Runs the operation of the hook's arguments, NAME OPERATION SUBOPERATION EXTRA, which end
- * with NULL, on the XML on standard input. `root` is the path of the directory that is the
- * host's "/". Return: the exit status.
+ * with NULL, on the XML on standard input, for the system or the caller's session. `root` is
+ * the path of the directory that is the host's "/". Return: the exit status.
  */
-int lifecycle_run(const char *root, char *const *arguments);
+int lifecycle_run(const char *root, bool is_session, char *const *arguments);
 
 /* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
  * seed that was asked for; a resumed start only if its seed cannot be made, it would get

@@ -11,8 +11,8 @@
 int
 main(int argc, char **argv)
 {
-    /* Session daemons run the same hooks as an unprivileged user. */
-    if (argc < 3 || geteuid() != 0)
+    if (argc < 3)
         return EXIT_SUCCESS;
-    return lifecycle_run("/", argv + 1);
+    /* The daemon of a user's session runs the same hooks, as that user. */
+    return lifecycle_run("/", geteuid() != 0, argv + 1);
 }

@@ -7,10 +7,14 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/scope.h"
 #include "host/answer.h"
 #include "host/configuration.h"
 #include "host/forbidden-paths.h"
@@ -165,6 +169,32 @@ record_earlier_result(const struct start *start)
                               failure);
 }
 
+#define LIMIT_ENVIRONMENT (64 * KIB)
+
+/*
+ * Takes over what tells a client where the socket of a session's daemon is. libvirt omits it
+ * from a hook's environment, but the daemon, our parent, has it.
+ */
+static void
+take_way_to_daemon(int root)
+{
+    static const char *const names[] = {"XDG_RUNTIME_DIR=", "XDG_CACHE_HOME="};
+    cleanup_free char *path = xasprintf("/proc/%ld/environ", (long)getppid());
+    cleanup_buffer struct buffer environment = {0};
+
+    if (fs_read_in_root(root, path, LIMIT_ENVIRONMENT, &environment) < 0)
+        return;
+    for (const char *at = environment.data; at && *at; at += strlen(at) + 1) {
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+            const size_t length = strlen(names[i]);
+            cleanup_free char *name = xstrndup(names[i], length - 1);
+
+            if (strncmp(at, names[i], length) == 0)
+                setenv(name, at + length, 1);
+        }
+    }
+}
+
 /*
  * Starts a detached `virt-seed wire`: the definition cannot be changed while libvirt holds
  * the domain's lock, until the hook and the failed start have ended. It must not keep our
@@ -178,12 +208,19 @@ begin_autowire(const struct lifecycle *lifecycle)
     cleanup_free char *beside = process_path_beside("virt-seed");
     const bool is_beside = beside && access(beside, X_OK) == 0;
     char *command = is_beside ? beside : (char *)VIRT_SEED_BINDIR "/virt-seed";
-    char *arguments[] = {command, (char *)"wire", (char *)"--after-refusal",
-                         (char *)lifecycle->uuid, NULL};
+    char *arguments[] = {command,
+                         (char *)"--connect",
+                         (char *)scope()->uri,
+                         (char *)"wire",
+                         (char *)"--after-refusal",
+                         (char *)lifecycle->uuid,
+                         NULL};
     pid_t child;
 
     if (access(command, X_OK) < 0)
         return false;
+    if (scope()->home)
+        take_way_to_daemon(lifecycle->root);
     child = fork();
     if (child != 0)
         return child > 0;

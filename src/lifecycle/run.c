@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper: what libvirt runs as root at each step of each domain's life, also for domains
- * that do not use virt-seed.
+ * The keeper: what libvirt runs at each step of each domain's life, also for domains that do
+ * not use virt-seed: as root, or in a session as its user.
  *
  * How it works: libvirt holds the domain's lock meanwhile, so this links libc alone, decides
  * from the operation and from virt-seed's names in the XML whether there is anything to do,
@@ -123,18 +123,22 @@ read_xml(struct buffer *xml, bool *ours)
 static bool
 has_files(const char *root_path, const char *uuid)
 {
-    static const struct {
+    const struct {
         const char *directory;
         const char *suffix;
     } files[] = {
-        {VIRT_SEED_RUNDIR, SEED_SUFFIX},          {VIRT_SEED_RUNDIR, SHIM_ORDER_SUFFIX},
-        {VIRT_SEED_RUNDIR "/imds", ""},           {VIRT_SEED_REPORTDIR, REPORT_SUFFIX},
-        {VIRT_SEED_STATEDIR, NEXT_RECORD_SUFFIX},
+        {scope()->rundir, SEED_SUFFIX},
+        {scope()->rundir, SHIM_ORDER_SUFFIX},
+        {scope()->imds_tree, ""},
+        {scope()->reportdir, REPORT_SUFFIX},
+        {scope()->statedir, NEXT_RECORD_SUFFIX},
     };
     cleanup_buffer struct buffer path = {0};
 
     /* At each end of each domain: printf(3) would cost more than all else here. */
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        if (!files[i].directory)
+            continue;
         path.size = 0;
         buffer_append_string(&path, root_path);
         buffer_append_string(&path, files[i].directory);
@@ -256,16 +260,28 @@ has_begun(const char *root_path, const struct buffer *xml)
            has_files(root_path, identity.uuid);
 }
 
+static void
+choose_session(const char *root_path, struct failure **failure)
+{
+    cleanup_close int root = open_root(root_path, failure);
+
+    if (root >= 0)
+        scope_use_session(root, geteuid(), failure);
+}
+
 static int
-run(const char *root_path, enum operation operation, char *const *arguments,
-    struct failure **failure)
+run(const char *root_path, bool is_session, enum operation operation,
+    char *const *arguments, struct failure **failure)
 {
     cleanup_buffer struct buffer xml = {0};
+    cleanup_failure struct failure *no_session = NULL;
     bool concerns;
     int error;
 
     /* Already the XML may contain passwords. */
     process_harden();
+    if (is_session)
+        choose_session(root_path, &no_session);
     /* Of an XML that is too large, release needs only the beginning. */
     if (operation == OPERATION_RELEASE) {
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
@@ -283,12 +299,16 @@ run(const char *root_path, enum operation operation, char *const *arguments,
             LIMIT_DOMAIN_XML / MIB);
     if (!concerns)
         return 0;
+    if (no_session) {
+        *failure = steal(no_session);
+        return -1;
+    }
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     return run_on_domain(root_path, &xml, operation, arguments, failure);
 }
 
 int
-lifecycle_run(const char *root_path, char *const *arguments)
+lifecycle_run(const char *root_path, bool is_session, char *const *arguments)
 {
     const enum operation operation = find_operation(arguments[1]);
     cleanup_failure struct failure *failure = NULL;
@@ -303,7 +323,7 @@ lifecycle_run(const char *root_path, char *const *arguments)
     process_limit_time(LIMIT_HOOK_SECONDS, too_late, &status_of_failure);
     if (process_begin() < 0)
         return status_of_failure;
-    if (run(root_path, operation, arguments, &failure) == 0)
+    if (run(root_path, is_session, operation, arguments, &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
     /* libvirt discards the messages of a hook that succeeds. */

@@ -46,7 +46,7 @@ check_seed(const struct lifecycle *lifecycle, struct failure **failure)
         "another program wrote to the seed, or replaced or removed it, while the domain "
         "started\n"
         "look for a device of another domain that leads to %s/%s" SEED_SUFFIX,
-        VIRT_SEED_RUNDIR, uuid);
+        scope()->rundir, uuid);
 }
 
 /* A command has changed the record since prepare read it. */

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "maker/exchange.h"
 
 /* --- hello ---------------------------------------------------------------------------- */
@@ -28,11 +29,25 @@ config_get(struct config *config, struct message *message)
     config->imds_address = message_get_text(message, LIMIT_CONFIG, true);
 }
 
+/* Without a home, the scope is the system's. Return: whether it is a scope. */
+static bool
+scope_get(struct message *message)
+{
+    cleanup_free char *home = message_get_text(message, LIMIT_PATH, true);
+    cleanup_free char *runtime = message_get_text(message, LIMIT_PATH, true);
+
+    if (message->is_bad || (runtime && !home))
+        return false;
+    return !home || scope_use_directories(home, runtime);
+}
+
 bool
 hello_get(struct hello *hello, const struct buffer *content)
 {
     struct message message = message_begin(content);
 
+    if (!scope_get(&message))
+        return false;
     hello->role = (enum maker_role)message_get_number(&message, MAKER_WIRE);
     message_get_bytes(&message, LIMIT_RECORD, &hello->record);
     switch (hello->role) {

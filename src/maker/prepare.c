@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "domain/digest.h"
 #include "domain/request.h"
 #include "domain/xml.h"
@@ -62,6 +63,13 @@ refuse_unasked(const struct making *making, struct failure **failure)
 
     /* A resumed guest has its own seed and report unless someone changed the saved
      * state. */
+    if (resumes && facts->elsewhere)
+        return failure_set(
+            failure, FAILURE_UNASKED_SEED,
+            "was saved with the seed's disk %s, but seeds of domains %s are in %s\n"
+            "resume it where it was saved; or change the path: virsh save-image-edit "
+            "FILE, or virsh managedsave-edit",
+            facts->elsewhere, scope()->place, scope()->rundir);
     if (resumes && (facts->seed_of_another || facts->report_of_another))
         return failure_set(
             failure, FAILURE_UNASKED_SEED,
@@ -134,6 +142,15 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
     const bool is_wired = wire_facts_are_wired(facts);
     const enum need_word definition = find_definition(making);
 
+    if (facts->elsewhere) {
+        failure_set(
+            failure, FAILURE_UNWIRED,
+            "is wired for another scope: its seed's disk is %s, but seeds of domains "
+            "%s are in %s",
+            facts->elsewhere, scope()->place, scope()->rundir);
+        return failure_hint(failure, "run: virt-seed wire %s && virsh start %s", name,
+                            name);
+    }
     /* Keep it short, since libvirt prefixes it with a long line. But if there is a wiring
      * that is another domain's or another request's, tell what is wrong with it. */
     if (is_wired || facts->seed_of_another || facts->report_of_another) {
@@ -165,10 +182,11 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
     }
     /* This start's XML is a snapshot's. */
     if (definition == NEED_WORD_DEFINITION_WIRED && !is_wired)
-        return failure_hint(
-            failure, "its definition is wired, but this start has an older "
-                     "XML, as of a snapshot; 'unwired = warn' in " VIRT_SEED_CONFDIR
-                     "/virt-seed.conf lets it start");
+        return failure_hint(failure,
+                            "its definition is wired, but this start has an older "
+                            "XML, as of a snapshot; 'unwired = warn' in "
+                            "%s/virt-seed.conf lets it start",
+                            scope()->confdir);
     if (making->start->config->autowire)
         making->verdict->hint_if_wired =
             xasprintf("wiring it now; run: virsh start %s", name);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "host/datasource.h"
 #include "host/documents.h"
 #include "maker/wire.h"
 
@@ -59,13 +61,15 @@ add_default_datasource(struct domain *domain, const struct config *config,
 
     if (!name || !element || request->payload)
         return 0;
+    if (datasource_find(name)->over_http && !scope()->imds_tree)
+        return 0;
     if (xmlHasProp(element, (const xmlChar *)"datasource"))
         return 0;
     wire_facts_read(&facts, domain);
     if (wire_facts_are_wired(&facts) || facts.seed_of_another)
         return 0;
     xml_set_attribute(element, "datasource", name);
-    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
+    wiring_note(wiring, "datasource=\"%s\" added, from %s", name,
                 config->default_datasource.file);
     request_clear(request);
     return request_read(request, domain, failure);

@@ -133,7 +133,7 @@ static int
 fail_open(const char *name, int error, struct failure **failure)
 {
     failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s/%s",
-                      VIRT_SEED_RUNDIR, name);
+                      scope()->rundir, name);
     if (error == ENOENT)
         return failure_hint(
             failure, "virt-seed-hook creates it: check that the hook is in "
@@ -181,7 +181,7 @@ order_read(int root, const char *uuid, char **word, bool *reports,
     cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
     cleanup_close int directory =
-        openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        openat(root, &scope()->rundir[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_close int fd = -1;
     cleanup_buffer struct buffer content = {0};
     struct stat parent, file;
@@ -211,7 +211,7 @@ order_read(int root, const char *uuid, char **word, bool *reports,
                        "%s/%s %s\n"
                        "remove it, and find out what put it there; the hook creates it "
                        "again at the next start",
-                       VIRT_SEED_RUNDIR, name, wrong);
+                       scope()->rundir, name, wrong);
 }
 
 /* --- the controllers' addresses ----------------------------------------------------- */
@@ -322,7 +322,7 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
                          "file.filename=%s/%s",
-                         VIRT_SEED_RUNDIR, seed));
+                         scope()->rundir, seed));
     /* One queue: the default depends on the number of CPUs. If that changes while the
      * guest runs, the guest could not be migrated. */
     add_option(command, "-device",

@@ -23,7 +23,19 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/scope.h"
 #include "shim/shim.h"
+
+/* Return: whether the daemon of a user's session has started it. libvirt gives each QEMU a
+ * home of its own, which for the system's is below the directory of QEMU's user. */
+static bool
+is_session(void)
+{
+    const char *home = getenv("HOME");
+    const size_t length = strlen(VIRT_SEED_QEMU_HOME);
+
+    return geteuid() != 0 && home && strncmp(home, VIRT_SEED_QEMU_HOME, length) != 0;
+}
 
 static int
 become(char **given, struct failure **failure)
@@ -33,6 +45,8 @@ become(char **given, struct failure **failure)
 
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
+    if (is_session() && scope_use_session(root, geteuid(), failure) < 0)
+        return -1;
     if (command_make(&command, root, given, failure) < 0)
         return failure_prefix(failure, "virt-seed-qemu");
     if (command.warning)

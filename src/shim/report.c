@@ -29,7 +29,7 @@ open_file(int root, const char *name, size_t *room)
     const int flags =
         O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     /* The path without its slash is below root. */
-    cleanup_close int directory = openat(root, &VIRT_SEED_REPORTDIR[1],
+    cleanup_close int directory = openat(root, &scope()->reportdir[1],
                                          O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_close int fd = directory < 0 ? -1 : openat(directory, name, flags);
     struct stat parent, file;
@@ -138,5 +138,5 @@ report_begin(int root, const char *uuid, char **given, struct failure **failure)
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "cannot keep the guest's report in %s/%s\n"
                              "give QEMU's user access to it, see virt-seed-qemu(8)",
-                             VIRT_SEED_REPORTDIR, name);
+                             scope()->reportdir, name);
 }

@@ -143,7 +143,7 @@ fail_file(const struct medium *medium, const char *what, struct failure **failur
 {
     return failure_set_errno(failure, FAILURE_RUNDIR, errno,
                              "could not %s %s/%s\ncheck the directory: ls -l %s", what,
-                             VIRT_SEED_RUNDIR, medium->name, VIRT_SEED_RUNDIR);
+                             scope()->rundir, medium->name, scope()->rundir);
 }
 
 static int
@@ -166,7 +166,7 @@ publish_medium(struct medium *medium, struct failure **failure)
 static bool
 is_readable(int root, const struct domain *running)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
     cleanup_free char *old_name = xasprintf("%s" SEED_OLD_SUFFIX, running->uuid);
     struct stat status;
 

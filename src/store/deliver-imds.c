@@ -17,6 +17,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "domain/domain.h"
 #include "host/imds-health.h"
 #include "host/imds-tree.h"
@@ -32,7 +33,7 @@ _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token
 static int
 check_host(int root, struct failure **failure)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
 
     if (rundir < 0 && rundir != -ENOENT)
         return 0;

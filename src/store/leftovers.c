@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,8 +14,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "host/domain-secret.h"
-#include "host/imds-tree.h"
 #include "host/own-directory.h"
 #include "host/rundir.h"
 #include "host/storage.h"
@@ -22,22 +21,32 @@
 
 /* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
 static const struct {
-    const char *path;
+    size_t path; /* where it is in struct scope */
     bool lasting;
     const char *suffixes[8]; /* ended by NULL */
 } directories[] = {
-    {VIRT_SEED_STATEDIR,
+    {offsetof(struct scope, statedir),
      true,
      {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
-    {DOMAIN_SECRETS, true, {""}},
-    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
-    {VIRT_SEED_RUNDIR,
+    {offsetof(struct scope, domain_secrets), true, {""}},
+    {offsetof(struct scope, reportdir), false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
+    {offsetof(struct scope, rundir),
      false,
      {SEED_SUFFIX, SEED_MADE_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
-    {VIRT_SEED_TRYDIR, false, {""}},
-    {IMDS_TREE, false, {""}},
+    {offsetof(struct scope, trydir), false, {""}},
+    {offsetof(struct scope, imds_tree), false, {""}},
 };
+
+/* Return: the directory, or NULL if the scope has none. */
+static const char *
+directory_path(size_t place)
+{
+    const char *path;
+
+    memcpy(&path, (const char *)scope() + directories[place].path, sizeof(path));
+    return path;
+}
 
 /* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets its
  * beginning. */
@@ -91,8 +100,8 @@ static int
 fail_at(const char *directory, int error, const char *what, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not %s %s\ncheck it as root: ls -l %s", what,
-                             directory, directory);
+                             "could not %s %s\ncheck it as %s: ls -l %s", what, directory,
+                             scope()->owner_name, directory);
 }
 
 /* Return: whether it is the directory of a rehearsal, whose process still runs. */
@@ -108,8 +117,8 @@ is_locked(int directory, const char *name)
 static int
 find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
 {
-    const char *path = directories[place].path;
-    cleanup_close int fd = fs_open_directory_in_root(root, path);
+    const char *path = directory_path(place);
+    cleanup_close int fd = path ? fs_open_directory_in_root(root, path) : -ENOENT;
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
@@ -169,7 +178,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     int error;
 
     /* Of served documents, remove everything of the domain and its index entries. */
-    if (strcmp(leftover->directory, IMDS_TREE) == 0) {
+    if (leftover->directory == scope()->imds_tree) {
         cleanup_close int rundir = rundir_open(root, failure);
 
         return rundir < 0 ? -1 : storage_imds.withdraw(rundir, leftover->uuid, failure);
@@ -189,15 +198,16 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not remove %s/%s\ncheck it as root: ls -l %s",
-                             leftover->directory, leftover->name, leftover->directory);
+                             "could not remove %s/%s\ncheck it as %s: ls -l %s",
+                             leftover->directory, leftover->name, scope()->owner_name,
+                             leftover->directory);
 }
 
 int
 leftovers_note_gone(int root, const char *uuid, bool is_gone)
 {
     cleanup_free char *name = xasprintf("%s" GONE_SUFFIX, uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
 
     if (directory < 0)
         return directory;

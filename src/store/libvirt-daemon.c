@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "store/libvirt-daemon.h"
 
 #define NANOSECONDS 1000000000LL
@@ -76,7 +77,7 @@ libvirt_daemon_find(int root)
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         const char *name = names[i];
-        cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
+        cleanup_free char *path = xasprintf("%s/%s.pid", scope()->pid_directory, name);
         cleanup_free char *text = read_text(root, path);
         long pid = text ? strtol(text, NULL, 10) : 0;
 

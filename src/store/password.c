@@ -55,7 +55,8 @@ new_passwords_publish(struct new_passwords *passwords, struct failure **failure)
     if (error == 0 && fsync(passwords->directory) < 0)
         error = -errno;
     if (error < 0)
-        return secret_fail("write a password into", DOMAIN_SECRETS, error, failure);
+        return secret_fail("write a password into", scope()->domain_secrets, error,
+                           failure);
     return 0;
 }
 

@@ -96,11 +96,10 @@ take_host_key(const struct domain *domain, struct part *part, struct need *need,
     if (!public)
         return failure_set(
             failure, FAILURE_SSH_KEY,
-            DOMAIN_SECRETS
-            "/%s/" HOST_KEY_NAME " is not an OpenSSH private key\n"
+            "%s/%s/" HOST_KEY_NAME " is not an OpenSSH private key\n"
             "restore it from a backup; if it is lost, remove it, and the next start makes "
             "a new one",
-            domain->uuid);
+            scope()->domain_secrets, domain->uuid);
     if (key && need->word == NEED_WORD_MAKE)
         buffer_append(&key->private, private->data, private->size);
     if (key)

@@ -243,7 +243,7 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         return -1;
     if (record_parse(record, &text, failure) == 0)
         return 0;
-    return failure_prefix(failure, "%s/%s" RECORD_SUFFIX, VIRT_SEED_STATEDIR, uuid);
+    return failure_prefix(failure, "%s/%s" RECORD_SUFFIX, scope()->statedir, uuid);
 }
 
 void

@@ -38,7 +38,7 @@ static int
 open_next(const struct report_reader *reader)
 {
     cleanup_close int directory =
-        fs_open_directory_in_root(reader->root, VIRT_SEED_REPORTDIR);
+        fs_open_directory_in_root(reader->root, scope()->reportdir);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_beneath(directory, reader->name, O_NOFOLLOW);
     struct stat known, status;
@@ -98,6 +98,6 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     }
     if (count >= 0)
         return count;
-    return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, reader->name,
+    return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, reader->name,
                               (int)count, failure);
 }

@@ -12,26 +12,27 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
+#include "host/own-directory.h"
 #include "host/secret.h"
 #include "store/secret-write.h"
-
-#define SECRETS SECRET_DIRECTORY
 
 /* Opens the secret, or makes it. `has_keys` says whether it has a key, or a list of
  * domains. Return: a descriptor, owned by the caller, or -1. */
 static int
 open_to_write(int root, const char *name, bool *has_keys, struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
-    cleanup_close int configuration = fs_make_directories(root, VIRT_SEED_CONFDIR, 0755);
+    cleanup_free char *path = xasprintf("%s/%s", scope()->secrets, name);
+    cleanup_close int configuration =
+        own_directory_make(root, scope()->confdir, scope()->conf_mode);
     cleanup_close int secrets = -1;
     cleanup_close int secret = -1;
     cleanup_closedir DIR *dir = NULL;
     const struct dirent *entry;
 
     if (configuration < 0)
-        return secret_fail("make or read", VIRT_SEED_CONFDIR, configuration, failure);
-    secrets = secret_make_directory(root, SECRETS, failure);
+        return secret_fail("make or read", scope()->confdir, configuration, failure);
+    secrets = secret_make_directory(root, scope()->secrets, failure);
     secret = secrets < 0 ? -1 : secret_make_directory(root, path, failure);
     if (secret < 0)
         return -1;
@@ -52,7 +53,7 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *ex
 {
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *reason = NULL;
-    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+    cleanup_free char *path = xasprintf("%s/%s/%s", scope()->secrets, name, key->name);
 
     secret_read_file(secret, key->name, path, LIMIT_PART, &content, &reason);
     *exists = !reason;
@@ -67,14 +68,14 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *ex
     return failure_set(failure, FAILURE_SECRET,
                        "%s/%s/%s already exists with other content\n"
                        "remove it, or omit --secrets to keep it",
-                       SECRETS, name, key->name);
+                       scope()->secrets, name, key->name);
 }
 
 static int
 write_key(int secret, const char *name, const struct secret_key *key,
           struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+    cleanup_free char *path = xasprintf("%s/%s/%s", scope()->secrets, name, key->name);
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     /* secret_read_all() ignores names that begin with a dot. */
     int error = tmpfile_open(&tmpfile, secret, "..import");
@@ -90,7 +91,7 @@ int
 secret_write(int root, const char *name, const struct secret_key *keys, size_t key_count,
              struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_free char *path = xasprintf("%s/%s", scope()->secrets, name);
     cleanup_close int secret = -1;
     const char *missing = NULL;
     bool had_keys = false, exists;

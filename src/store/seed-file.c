@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "host/imds-tree.h"
 #include "host/rundir.h"
 #include "image/image.h"
@@ -93,7 +94,7 @@ int
 storage_read(int root, const char *uuid, const struct storage **storage,
              struct seed *seed, struct failure **failure)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
     const struct storage *place = NULL;
 
     *storage = NULL;
@@ -109,11 +110,11 @@ storage_read(int root, const char *uuid, const struct storage **storage,
         if (fd < 0)
             return failure_set_errno(failure, FAILURE_RUNDIR, fd,
                                      "could not read the seed of domain %s in %s\n"
-                                     "run the command as root",
-                                     uuid, VIRT_SEED_RUNDIR);
+                                     "%s",
+                                     uuid, scope()->rundir, scope()->denied_hint);
         if (read_seed(place, fd, seed, failure) < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
-                                  VIRT_SEED_RUNDIR);
+                                  scope()->rundir);
         /* An open image stays whole, but a directory that was replaced in the meantime may
          * have been read while it was emptied. */
         if (!place->has_image)

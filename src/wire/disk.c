@@ -431,9 +431,13 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
         }
         if (strcmp(disk->source, path) == 0)
             continue;
+        if (seed_path_is_elsewhere(disk->source))
+            wiring_note(wiring, "'%s' changed from %s to this domain's seed %s",
+                        disk->target, disk->source, scope()->place);
+        else
+            wiring_note(wiring, "'%s' changed from another domain's seed to this one's",
+                        disk->target);
         xml_set_attribute(xml_child(disk->node, "source"), "file", path);
-        wiring_note(wiring, "'%s' changed from another domain's seed to this one's",
-                    disk->target);
     }
     return found ? 0 : add_disk(domain, request, path, wiring, failure);
 }

@@ -14,13 +14,15 @@
 
 /* --- paths in our directory --------------------------------------------------------- */
 
-/* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory,
+/* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory, or a
+ * report of another scope,
  * owned by the caller (free); else NULL. A path with ".." after the directory counts as
  * in it. */
 static char *
 path_in_reports(const xmlNode *node, const char *attribute)
 {
-    static const char directory[] = VIRT_SEED_REPORTDIR "/";
+    const char *directory = scope()->reportdir;
+    const size_t length = strlen(directory);
     cleanup_free char *path = xml_attribute(node, attribute);
     const char *from = path;
     char *end = path;
@@ -36,7 +38,9 @@ path_in_reports(const xmlNode *node, const char *attribute)
             *end++ = *from++;
     }
     *end = '\0';
-    return strncmp(path, directory, strlen(directory)) == 0 ? steal(path) : NULL;
+    if (strncmp(path, directory, length) == 0 && path[length] == '/')
+        return steal(path);
+    return scope_is_elsewhere(path, REPORT_SUFFIX) ? steal(path) : NULL;
 }
 
 /* Return: whether the element names a file in our directory that the domain may not use.
@@ -88,7 +92,7 @@ wire_report_check(const struct domain *domain, struct failure **failure)
                           "a <%s> uses a file in %s, where a domain may use only its own "
                           "report, and only for a channel\n"
                           "use another file, or remove the device: virsh edit",
-                          (const char *)device->name, VIRT_SEED_REPORTDIR);
+                          (const char *)device->name, scope()->reportdir);
 }
 
 /* --- the channel -------------------------------------------------------------------- */

@@ -222,6 +222,8 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
 
         if (seed_path_is(source) && strcmp(source, own) != 0)
             facts->seed_of_another = true;
+        if (seed_path_is_elsewhere(source))
+            facts->elsewhere = source;
     }
     /* If a domain with a payload does not have our disk, VDSM makes its image. */
     facts->wants_seed = request_find(domain) || facts->uses_shim;

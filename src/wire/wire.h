@@ -89,6 +89,9 @@ struct wire_facts {
     struct seed_url url;  /* the last one in the serial; its address is NULL if none */
     bool own_url;         /* `url` was made for this domain */
     bool seed_of_another; /* a disk or URL is another domain's, as in a clone */
+    const char
+        *elsewhere; /* a disk with a seed of another scope: its path, borrowed; it is
+                              `seed_of_another`, too; or NULL */
     /* It has the channel that wire_report() makes: the virtio port, with the domain's own
      * report as its file, which is appended to. */
     bool reports;

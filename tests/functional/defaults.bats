@@ -98,7 +98,7 @@ dump() {
     configure virt-seed.conf 'autowire = no'
     configure conf.d/site.conf 'default-user = admin'
     run virt-seed --root="$root" doctor --verbose
-    assert_said 'the configuration has no mistakes: virt-seed.conf, conf.d/site.conf'
+    assert_said 'the configuration has no mistakes: '"$confdir/virt-seed.conf, $confdir/conf.d/site.conf"
 }
 
 @test "wiring writes the default datasource into an element that chooses none" {

@@ -12,6 +12,7 @@ guest_tests = \
 	%D%/doors.bats \
 	%D%/migrate.bats \
 	%D%/readme.bats \
+	%D%/session.bats \
 	$(NULL)
 EXTRA_DIST += $(guest_tests) \
 	%D%/common.bash \

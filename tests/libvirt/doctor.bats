@@ -112,7 +112,7 @@ end_server() {
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
     lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
     lab_run install -d -m 0700 /etc/virt-seed/secrets
-    run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" doctor --verbose
+    run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system doctor --verbose
     [[ $output == *"ok: libvirt: $daemon answers: libvirt "*', QEMU '* ]]
     [[ $output == *'ok: hook-noticed: '* ]]
     [[ $output == *'unknown: root: only root can see '*/etc/virt-seed/secrets* ]]

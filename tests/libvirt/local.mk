@@ -22,6 +22,7 @@ libvirt_tests = \
 	%D%/record.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
+	%D%/session.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start-command.bats \
@@ -42,6 +43,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/leak.S \
 	%D%/reader.S \
 	%D%/report.bash \
+	%D%/session.bash \
 	%D%/update.bash \
 	$(NULL)
 MOSTLYCLEANFILES += check-libvirt.log $(libvirt_tests:.bats=.log) $(libvirt_tests:.bats=.trs)

@@ -468,7 +468,7 @@ END
 
 # --- status -----------------------------------------------------------------------------------
 
-@test "tells an ordinary user whose own session it looks at that its domains get no seeds" {
+@test "tells an ordinary user whose session it looks at" {
     local home=/tmp/session
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CONFIG_HOME -u XDG_CACHE_HOME
         HOME="$home" XDG_RUNTIME_DIR="$home")
@@ -477,7 +477,7 @@ END
     define web1 $web1
     lab_run install -d -m 0700 -o 65534 -g 65534 $home
     run -0 --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///session status 3>&- 4>&-
-    [[ $output != *web1* && $stderr = 'virt-seed: note: '*'own session'*'-c qemu:///system'* ]]
+    [[ $output != *web1* && $stderr = 'virt-seed: note: '*'in your session (qemu:///session)'*'-c qemu:///system'* ]]
     run -1 --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///session check web1
     [[ $stderr = *"there is no domain 'web1'"*'hint: '*'own session'*'-c qemu:///system' ]]
 }

@@ -12,8 +12,10 @@
 #include "unit.h"
 
 /* Paths relative to the test's directory. */
-static const char *const directory = &DOMAIN_SECRETS "/" UNIT_UUID[1];
-static const char *const file = &DOMAIN_SECRETS "/" UNIT_UUID "/password"[1];
+static const char *const directory = &VIRT_SEED_STATEDIR "/secrets"
+                                                         "/" UNIT_UUID[1];
+static const char *const file = &VIRT_SEED_STATEDIR "/secrets"
+                                                    "/" UNIT_UUID "/password"[1];
 
 /* Writes the hashes, of which one may be NULL, and publishes them or not. */
 static void
@@ -71,7 +73,7 @@ writes_through_no_symbolic_link(void **state)
     cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
     struct failure *failure = NULL;
     cleanup_close int secrets =
-        fs_make_directories(unit_directory(state), DOMAIN_SECRETS, 0700);
+        fs_make_directories(unit_directory(state), VIRT_SEED_STATEDIR "/secrets", 0700);
 
     assert_true(secrets >= 0);
     unit_make_directory(unit_directory(state), "elsewhere", 0700);
@@ -88,8 +90,10 @@ what_is_not_asked_for_is_removed_but_the_host_key_stays(void **state)
     struct parts parts = {0};
 
     store(state, "$6$one", "$6$two", true);
-    unit_make_file(unit_directory(state), &DOMAIN_SECRETS "/" UNIT_UUID "/key"[1], 0600,
-                   "key");
+    unit_make_file(unit_directory(state),
+                   &VIRT_SEED_STATEDIR "/secrets"
+                                       "/" UNIT_UUID "/key"[1],
+                   0600, "key");
     parts_add_kept(&parts, PART_PASSWORD, PART_STORED, PASSWORD_NAME, NULL);
     passwords_remove_unused(unit_directory(state), UNIT_UUID, &parts);
     assert_int_equal(count_kept(state), 2);

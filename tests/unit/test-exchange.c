@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "exchange-readers.h"
 #include "host/datasource.h"
@@ -157,9 +158,40 @@ a_hello_in_no_role_is_not_taken(void **state)
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
+    message_put_text(&message, NULL);
+    message_put_text(&message, NULL);
     message_put_number(&message, MAKER_WIRE + 1);
     message_put_bytes(&message, "", 0);
     assert_false(take_hello(NULL, &message));
+}
+
+static bool
+takes_scope(const char *home, const char *runtime)
+{
+    cleanup_buffer struct buffer message = {0};
+
+    message_put_text(&message, home);
+    message_put_text(&message, runtime);
+    message_put_number(&message, MAKER_MERGE);
+    message_put_bytes(&message, "", 0);
+    message_put_bytes(&message, "", 0);
+    return take_hello(NULL, &message);
+}
+
+/* The last test: it changes the scope. */
+static void
+a_hello_brings_the_scope_if_its_directories_are_plain_paths(void **state)
+{
+    (void)state;
+    assert_false(takes_scope("home", NULL));
+    assert_false(takes_scope("/home/../ann", NULL));
+    assert_false(takes_scope("/home/ann", "run"));
+    assert_false(takes_scope(NULL, "/run/user/7"));
+    assert_null(scope()->home);
+    assert_true(takes_scope("/home/ann", "/run/user/7"));
+    assert_string_equal(scope()->rundir, "/run/user/7/libvirt/virt-seed");
+    assert_true(takes_scope("/home/ann", NULL));
+    assert_string_equal(scope()->rundir, "/home/ann/.cache/libvirt/virt-seed");
 }
 
 /* A need of each kind. */
@@ -559,6 +591,7 @@ main(void)
         cmocka_unit_test(a_failure_arrives_in_place_of_a_wired_definition),
         cmocka_unit_test(changes_are_safe_to_show),
         cmocka_unit_test(what_a_maker_says_is_safe_to_show),
+        cmocka_unit_test(a_hello_brings_the_scope_if_its_directories_are_plain_paths),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

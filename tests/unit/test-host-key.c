@@ -16,7 +16,7 @@
 
 /* Paths relative to the test's directory. */
 static const char *const state_directory = &VIRT_SEED_STATEDIR[1];
-static const char *const secrets = &DOMAIN_SECRETS[1];
+static const char *const secrets = &VIRT_SEED_STATEDIR "/secrets"[1];
 
 /* Starts a domain that asks for a key: what the hook does with it. */
 static int

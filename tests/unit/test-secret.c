@@ -13,7 +13,7 @@
 #include "unit.h"
 
 /* The directory of the secrets, relative to the test's. */
-static const char *const secrets = &SECRET_DIRECTORY[1];
+static const char *const secrets = &(VIRT_SEED_CONFDIR "/secrets")[1];
 
 #define CONTENT "hunter2"
 
@@ -439,7 +439,10 @@ says_that_all_keys_together_are_too_large(void **state)
     secret_write(unit_directory(state), "web1", keys, 2, &failure);
     secret_read_all(unit_directory(state), &web1, "web1", forget, NULL, &failure);
     assert_no_failure(failure);
-    unit_make_file(unit_directory(state), &(SECRET_DIRECTORY "/web1/c")[1], 0600, "x");
+    unit_make_file(unit_directory(state),
+                   &(VIRT_SEED_CONFDIR "/secrets"
+                                       "/web1/c")[1],
+                   0600, "x");
     assert_int_equal(
         secret_read_all(unit_directory(state), &web1, "web1", forget, NULL, &failure),
         -1);

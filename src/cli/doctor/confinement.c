@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "host/libvirt-host.h"
 #include "host/user.h"
@@ -64,7 +65,7 @@ unread_profile(struct doctor *doctor, const char *path, int error)
     /* Then the daemon has ended. */
     if (error == -ENOENT || error == -ESRCH)
         return;
-    if (geteuid() != 0 && (error == -EACCES || error == -EPERM))
+    if (geteuid() != scope()->owner && (error == -EACCES || error == -EPERM))
         doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
     else
         doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
@@ -113,7 +114,7 @@ check_maker_profile(struct doctor *doctor)
     const int error = fs_read_in_root(doctor->root, PROFILES, MIB, &text);
 
     buffer_append(&text, "", 1);
-    if (geteuid() != 0 && (error == -EACCES || error == -EPERM))
+    if (geteuid() != scope()->owner && (error == -EACCES || error == -EPERM))
         doctor_unseen(doctor, "the profiles of AppArmor");
     else if (error == 0 && strstr(text.data, MAKER_PROFILE " (enforce)\n"))
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,

@@ -10,22 +10,17 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "host/own-directory.h"
 #include "host/secret.h"
 
 #define SUBJECT "directories"
 
-static const struct directory {
+struct directory {
     const char *path;
     const char *passers; /* who must be able to pass through; NULL if nobody must */
     bool lasting;        /* what is in it cannot be made again */
-} directories[] = {
-    {VIRT_SEED_RUNDIR, "QEMU's user", false},
-    {VIRT_SEED_REPORTDIR, "QEMU's user", false},
-    {VIRT_SEED_STATEDIR, "readers of records", true},
-    {VIRT_SEED_CONFDIR, NULL, true},
-    {VIRT_SEED_CONFDIR "/files", NULL, true},
 };
 
 /* --- directories ------------------------------------------------------------------- */
@@ -45,6 +40,7 @@ check_directory(struct doctor *doctor, const struct directory *directory)
 {
     cleanup_failure struct failure *failure = NULL;
     const char *path = directory->path;
+    const uid_t owner = scope()->home ? scope()->owner : doctor->owner;
     cleanup_free char *own =
         xasprintf("ls -lA %s && chown root:root %s && chmod go-w %s", path, path, path);
     struct stat status;
@@ -58,13 +54,13 @@ check_directory(struct doctor *doctor, const struct directory *directory)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "move it away; the next start makes the directory",
                    "%s is not a directory", path);
-    else if (own_directory_check(&status, doctor->owner, path, &failure) < 0 &&
+    else if (own_directory_check(&status, owner, path, &failure) < 0 &&
              directory->lasting)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, own, "%s", failure->message);
     /* The failure's own hint is to remove it: the next start makes it again. */
     else if (doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure))
         return;
-    else if (directory->passers && !(status.st_mode & S_IXOTH))
+    else if (directory->passers && (scope()->pass_mode & ~status.st_mode))
         say_closed(doctor, path, directory->passers, status.st_mode);
     else
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "%s has the right owner and mode",
@@ -75,9 +71,9 @@ check_directory(struct doctor *doctor, const struct directory *directory)
 static void
 check_ways(struct doctor *doctor)
 {
-    cleanup_free char *reports = xstrdup(VIRT_SEED_REPORTDIR);
+    cleanup_free char *reports = xstrdup(scope()->reportdir);
     cleanup_free char *fix = NULL;
-    const char *path = VIRT_SEED_RUNDIR;
+    const char *path = scope()->rundir;
     struct stat status;
 
     for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
@@ -173,6 +169,13 @@ check_secrets_below(struct doctor *doctor, const char *path)
 void
 doctor_files(struct doctor *doctor)
 {
+    const struct directory directories[] = {
+        {scope()->rundir, "QEMU's user", false},
+        {scope()->statedir, "readers of records", true},
+        {scope()->reportdir, "QEMU's user", false},
+        {scope()->confdir, NULL, true},
+        {scope()->files, NULL, true},
+    };
     cleanup_failure struct failure *failure = NULL;
     bool good;
 
@@ -185,11 +188,14 @@ doctor_files(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
                    "the configuration has no mistakes%s", files.data ? files.data : "");
     }
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
-        check_directory(doctor, &directories[i]);
-    check_ways(doctor);
-    good = check_secrets_below(doctor, SECRET_DIRECTORY);
-    if (check_secrets_below(doctor, VIRT_SEED_STATEDIR "/secrets") && good)
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (i == 0 || strcmp(directories[i].path, directories[i - 1].path) != 0)
+            check_directory(doctor, &directories[i]);
+    }
+    if (scope()->pass_mode & S_IXOTH)
+        check_ways(doctor);
+    good = check_secrets_below(doctor, scope()->secrets);
+    if (check_secrets_below(doctor, scope()->domain_secrets) && good)
         doctor_add(doctor, DOCTOR_OK, "secrets", NULL,
                    "all secrets are closed to others");
 }

@@ -21,6 +21,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "store/leftovers.h"
 #include "store/libvirt-daemon.h"
@@ -159,7 +160,7 @@ find_seed_since(const struct doctor *doctor, const struct timespec *start)
     if (leftovers_find(doctor->root, &leftovers, &failure) < 0)
         return -1;
     for (size_t i = 0; i < leftovers.count; i++) {
-        if (strcmp(leftovers.list[i].directory, VIRT_SEED_RUNDIR) == 0 &&
+        if (strcmp(leftovers.list[i].directory, scope()->rundir) == 0 &&
             leftovers.list[i].changed > start->tv_sec)
             return 1;
     }
@@ -209,7 +210,7 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
     else if (reload > 0)
         doctor_add(doctor, DOCTOR_OK, "hook-noticed", NULL,
                    "%s has been reloaded since the hook was installed", daemon->name);
-    else if (geteuid() != 0 && seed < 0)
+    else if (geteuid() != scope()->owner && seed < 0)
         doctor_unseen(doctor, "whether libvirt has noticed the hook");
     else if (seed == 0 && reload == 0)
         doctor_add(

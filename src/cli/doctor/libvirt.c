@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "cli/definition.h"
 #include "cli/doctor/doctor.h"
 #include "cli/libvirt.h"
@@ -115,10 +116,10 @@ connect_to_libvirt(struct doctor *doctor)
     cleanup_free char *start = NULL;
 
     if (!uri && !getenv("LIBVIRT_DEFAULT_URI"))
-        uri = "qemu:///system";
+        uri = scope()->uri;
     doctor->connection = libvirt_connect(uri, true, &failure);
     doctor->daemon = libvirt_daemon_find(doctor->root);
-    if (doctor->connection && libvirt_require_system(doctor->connection, &failure) == 0)
+    if (doctor->connection && libvirt_require_own(doctor->connection, &failure) == 0)
         return;
     if (doctor->connection) {
         virConnectClose(steal(doctor->connection));
@@ -143,5 +144,6 @@ doctor_libvirt(struct doctor *doctor)
         say_versions(doctor);
         look_at_domains(doctor);
     }
-    check_report_writer(doctor);
+    if (scope()->socketdir)
+        check_report_writer(doctor);
 }

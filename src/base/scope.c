@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/scope.h"
+#include "base/text.h"
+
+static const struct scope of_system = {
+    .uri = "qemu:///system",
+    .place = "of this host (qemu:///system)",
+    .aside = "",
+    .rundir = VIRT_SEED_RUNDIR,
+    .reportdir = VIRT_SEED_REPORTDIR,
+    .statedir = VIRT_SEED_STATEDIR,
+    .domain_secrets = VIRT_SEED_STATEDIR "/secrets",
+    .confdir = VIRT_SEED_CONFDIR,
+    .files = VIRT_SEED_CONFDIR "/files",
+    .secrets = VIRT_SEED_CONFDIR "/secrets",
+    .trydir = VIRT_SEED_TRYDIR,
+    .definitions = VIRT_SEED_DEFINITIONS,
+    .socketdir = VIRT_SEED_SOCKETDIR,
+    .qemu_home = VIRT_SEED_QEMU_HOME,
+    .pid_directory = VIRT_SEED_RUNSTATEDIR,
+    .imds_tree = VIRT_SEED_RUNDIR "/imds",
+    .pass_mode = 0711,
+    .conf_mode = 0755,
+    .owner_name = "root",
+    .own_hint = "run chown root:root",
+    .denied_hint = "run the command as root",
+};
+
+static struct scope of_session = {
+    .uri = "qemu:///session",
+    .place = "in your session (qemu:///session)",
+    .aside = " in your session (qemu:///session)",
+    .host_confdir = VIRT_SEED_CONFDIR,
+    .pass_mode = 0700,
+    .conf_mode = 0700,
+    .owner_group = (gid_t)-1,
+    .owner_name = "your own user",
+    .own_hint = "make it yourself; look at it first: ls -ld",
+    .denied_hint = "look at the owners and modes of your own directories",
+};
+
+static const struct scope *chosen = &of_system;
+
+const struct scope *
+scope(void)
+{
+    return chosen;
+}
+
+/* --- a session ---------------------------------------------------------------------- */
+
+/* Return: the absolute path without "//", "/./" and a slash at its end, owned by the caller
+ * (free); NULL if it is not one, or not fit for all that it is used for. */
+static char *
+plain_path(const char *path)
+{
+    cleanup_free char *copy = xstrndup(path, LIMIT_PATH);
+    cleanup_free char *plain = xstrdup("");
+    char *rest = copy;
+
+    if (*path != '/' || strlen(path) >= LIMIT_PATH)
+        return NULL;
+    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
+        char *longer;
+
+        if (strcmp(name, "..") == 0)
+            return NULL;
+        for (const char *at = name; *at; at++) {
+            if (iscntrl((unsigned char)*at))
+                return NULL;
+        }
+        if (!*name || strcmp(name, ".") == 0)
+            continue;
+        longer = xasprintf("%s/%s", plain, name);
+        free(plain);
+        plain = longer;
+    }
+    return *plain ? steal(plain) : NULL;
+}
+
+/* The member takes the text over. It stays until the process ends, or chooses again. */
+static void
+set(const char **member, char *text)
+{
+    free((char *)*member);
+    *member = text;
+}
+
+/* All directories end with "/virt-seed" (host/forbidden-paths.c). */
+bool
+scope_use_directories(const char *home, const char *runtime)
+{
+    struct scope *session = &of_session;
+
+    set(&session->home, plain_path(home));
+    set(&session->runtime, runtime ? plain_path(runtime) : NULL);
+    if (!session->home || (runtime && !session->runtime))
+        return false;
+    if (session->runtime)
+        set(&session->pid_directory, xasprintf("%s/libvirt", session->runtime));
+    else
+        set(&session->pid_directory, xasprintf("%s/.cache/libvirt", session->home));
+    set(&session->rundir, xasprintf("%s/virt-seed", session->pid_directory));
+    set(&session->statedir, xasprintf("%s/.local/state/virt-seed", session->home));
+    session->reportdir = session->statedir;
+    set(&session->domain_secrets, xasprintf("%s/secrets", session->statedir));
+    set(&session->confdir, xasprintf("%s/.config/virt-seed", session->home));
+    set(&session->files, xasprintf("%s/files", session->confdir));
+    set(&session->secrets, xasprintf("%s/secrets", session->confdir));
+    set(&session->trydir, xasprintf("%s/.cache/virt-seed", session->home));
+    set(&session->definitions, xasprintf("%s/.config/libvirt/qemu", session->home));
+    chosen = session;
+    return true;
+}
+
+/* Return: whether the user has a line in /etc/passwd; `home` is its home, owned by the
+ * caller (free). */
+static bool
+find_line(int root, uid_t user, char **home)
+{
+    const int fd = fs_open_regular_beneath(root, "etc/passwd", NULL);
+    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    const struct passwd *entry;
+
+    while (file && (entry = fgetpwent(file))) {
+        if (entry->pw_uid != user)
+            continue;
+        *home = xstrdup(entry->pw_dir);
+        return true;
+    }
+    return false;
+}
+
+/* Return: the home, owned by the caller (free), or NULL. */
+static char *
+find_home(int root, uid_t user)
+{
+    const char *variable = getenv("HOME");
+    char *home = NULL;
+    struct stat status;
+
+    if (find_line(root, user, &home))
+        return home;
+    if (!variable || *variable != '/' || fs_stat_in_root(root, variable, &status) < 0 ||
+        !S_ISDIR(status.st_mode) || status.st_uid != user)
+        return NULL;
+    return xstrdup(variable);
+}
+
+/* Return: whether the directory, not a link to one, is the user's and closed to others. */
+static bool
+is_own_runtime(int root, const char *path, uid_t user)
+{
+    cleanup_close int fd =
+        openat(root, &path[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    return fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == user &&
+           (status.st_mode & 077) == 0;
+}
+
+int
+scope_use_session(int root, uid_t user, struct failure **failure)
+{
+    cleanup_free char *home = find_home(root, user);
+    cleanup_free char *runtime =
+        xasprintf("%s/user/%lu", VIRT_SEED_RUNSTATEDIR, (unsigned long)user);
+    const bool has_runtime = is_own_runtime(root, runtime, user);
+
+    if (user == 0)
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "root has no session: what root writes in a user's directories, "
+            "that user could lead elsewhere\n"
+            "use the system's libvirt, with -c qemu:///system; or run this "
+            "as the user whose session it is");
+    if (!home || !scope_use_directories(home, has_runtime ? runtime : NULL))
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "user %lu has no home directory to keep a session's files in\n"
+                           "give the user one, in /etc/passwd or as HOME; or use the "
+                           "system's libvirt: -c qemu:///system",
+                           (unsigned long)user);
+    of_session.owner = user;
+    return 0;
+}
+
+/* --- another scope ------------------------------------------------------------------ */
+
+bool
+scope_is_elsewhere(const char *path, const char *suffix)
+{
+    static const char *const directories[] = {
+        VIRT_SEED_RUNDIR,
+        VIRT_SEED_REPORTDIR,
+        (VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed"),
+        "/*/.cache/libvirt/virt-seed",
+        "/*/.local/state/virt-seed",
+    };
+    const char *name = fs_base_name(path);
+    cleanup_free char *uuid = xstrndup(name, strnlen(name, UUID_LENGTH));
+    cleanup_free char *directory = xstrndup(path, (size_t)(name - path));
+
+    if (!text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
+        return false;
+    if (*directory)
+        directory[strlen(directory) - 1] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (fnmatch(directories[i], directory, 0) == 0)
+            return true;
+    }
+    return false;
+}
