@@ -13,6 +13,7 @@ host_tests = \
 	%D%/install.bats \
 	%D%/clock.bats \
 	%D%/maker.bats \
+	%D%/session.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \
 	%D%/guest.bats \
