@@ -12,7 +12,7 @@ request="<ci:cloud-init xmlns:ci='$namespace'><ci:hostname>mine</ci:hostname></c
 
 setup_file() {
     host_start
-    on_host sh -c 'useradd --create-home --uid 2001 ann && useradd --create-home --uid 2002 bob'
+    on_host sh -c 'useradd --create-home --uid 2001 ann && useradd --create-home --uid 2002 zoe'
 }
 
 # as USER COMMAND: in a login of the user's, of which logind knows.
@@ -40,7 +40,7 @@ seed_of() {
 @test "two users start domains in their sessions" {
     local user uid
 
-    for user in ann bob; do
+    for user in ann zoe; do
         uid=$(on_host id -u "$user")
         define "$user"
         as "$user" "virt-seed start --no-wait $user"
@@ -51,7 +51,7 @@ seed_of() {
         run -0 as "$user" 'virt-seed status'
         [[ $output = *"$user"*running* && $output != *web1* ]]
     done
-    run ! as ann "cat $(seed_of 2002 bob)"
+    run ! as ann "cat $(seed_of 2002 zoe)"
 }
 
 @test "doctor finds nothing wrong in a session" {
@@ -69,12 +69,12 @@ seed_of() {
 }
 
 @test "after a log-out the domains go on, with lingering and without" {
-    on_host loginctl enable-linger bob
+    on_host loginctl enable-linger zoe
     # Longer than logind's UserStopDelaySec.
     on_host sleep 15
     run -0 on_host ps -o user= -C qemu-system-x86_64
-    [[ $output = *ann* && $output = *bob* ]]
-    for user in ann bob; do
+    [[ $output = *ann* && $output = *zoe* ]]
+    for user in ann zoe; do
         run -0 as "$user" 'virt-seed status'
         [[ $output = *"$user"*running* ]]
     done
@@ -83,7 +83,7 @@ seed_of() {
 @test "a session's domain that ends leaves nothing, and root's domain is as it was" {
     local user
 
-    for user in ann bob; do
+    for user in ann zoe; do
         as "$user" "virsh destroy $user"
         run -0 as "$user" 'find "$XDG_RUNTIME_DIR/libvirt/virt-seed" -type f'
         [[ $output = '' ]]
