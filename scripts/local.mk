@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	%D%/packaging \
 	%D%/quickstart \
 	%D%/record \
+	%D%/refresh-schema \
 	%D%/syntax-check \
 	%D%/test \
 	%D%/test-packages \

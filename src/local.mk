@@ -168,6 +168,8 @@ libseed_a_SOURCES = \
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
 
+as_strings = sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/'
+
 # What runs in the guest is a script of its own, and a string in the program.
 guest_scripts = %D%/seed/machine-id-script.inc %D%/seed/reporter-script.inc
 nodist_libseed_a_SOURCES = $(guest_scripts)
@@ -178,9 +180,7 @@ CLEANFILES += $(guest_scripts)
 %D%/seed/libseed_a-combine.$(OBJEXT): $(guest_scripts)
 
 $(guest_scripts): %D%/seed/%-script.inc: %D%/seed/%.sh
-	$(AM_V_GEN)mkdir -p %D%/seed && \
-	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/$*.sh >$@.new && \
-	mv $@.new $@
+	$(AM_V_GEN)mkdir -p %D%/seed && $(as_strings) $(srcdir)/%D%/seed/$*.sh >$@.new && mv $@.new $@
 
 libimage_a_SOURCES = \
 	%D%/image/image.h \
@@ -238,6 +238,8 @@ libcheck_a_SOURCES = \
 	%D%/check/check.h \
 	%D%/check/conflicts.c \
 	%D%/check/disks.c \
+	%D%/check/json-schema.c \
+	%D%/check/json-schema.h \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/nocloud-net.c \
@@ -247,6 +249,18 @@ libcheck_a_SOURCES = \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+
+# cloud-init's schemas, as strings in the program.
+schemas = %D%/check/schemas/cloud-config.inc %D%/check/schemas/network-config.inc
+nodist_libcheck_a_SOURCES = $(schemas)
+EXTRA_DIST += %D%/check/schemas/README $(schemas:.inc=.json)
+BUILT_SOURCES += $(schemas)
+CLEANFILES += $(schemas)
+
+%D%/check/libcheck_a-schema.$(OBJEXT): $(schemas)
+
+$(schemas): %.inc: %.json
+	$(AM_V_GEN)mkdir -p $(@D) && $(as_strings) $< >$@.new && mv $@.new $@
 
 libimport_a_SOURCES = \
 	%D%/import/import.c \

@@ -173,6 +173,9 @@
 #define LIMIT_SCHEMA_OUTPUT (64 * KIB)
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30
+/* Schemas that are compared with a document's values, by our own validator: a second or
+ * two. */
+#define LIMIT_SCHEMA_STEPS 2000000
 
 /* For `try`: qemu-img, which makes an empty overlay, and a file with a firmware's
  * variables. */

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
 #include "host/libvirt-host.h"
@@ -85,6 +86,7 @@ findings_clear(struct findings *findings)
         free(findings->list[i].hint);
     }
     free(findings->list);
+    texts_free(findings->skipped, findings->skipped_count);
     *findings = (struct findings){0};
 }
 

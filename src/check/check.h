@@ -71,8 +71,10 @@ struct findings {
     enum {
         SCHEMA_UNUSED, /* no document to check, or nobody asked for it */
         SCHEMA_CHECKED,
-        SCHEMA_MISSING, /* the program that checks it is not on this host */
+        SCHEMA_SKIPPED, /* at least one document was not checked */
     } schema;
+    char **skipped; /* sentences about these documents */
+    size_t skipped_count;
 };
 
 void findings_clear(struct findings *findings);
@@ -81,7 +83,7 @@ void findings_clear(struct findings *findings);
 
 struct check_options {
     int root;      /* the host's "/": configuration, files and secrets are below it */
-    bool schema;   /* whether an installed cloud-init may check the documents as well */
+    bool schema;   /* whether to check documents against cloud-init's schema, too */
     bool migrates; /* check whether this host could take over the running guest */
 };
 

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: if cloud-init is installed on the host, its own 'cloud-init schema' reads
- * each cloud-config from a file in memory. Its findings become warnings, because the guest
- * may have another version. It quotes values, so it never sees a document that came from a
- * secret, nor one in the domain's XML that seems to contain one. It runs with a time limit,
- * and root runs it as nobody.
+ * each cloud-config from a file in memory. It quotes values, so it never sees a document that
+ * came from a secret, nor one in the domain's XML that seems to contain one. It runs with a
+ * time limit, and root runs it as nobody.
+ *
+ * Otherwise, the schemas in schemas/ are applied here: messages quote keys, but no values,
+ * and of a secret not even keys. All findings are warnings, because the guest may have another
+ * version.
  */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/child.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "check/check.h"
+#include "check/json-schema.h"
 
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
@@ -37,7 +43,7 @@ run(char *const *words, int document, struct buffer *output)
 }
 
 /* Turns each line that cloud-init reports into a warning.
- * Return: whether cloud-init is installed and answers. */
+ * Return: whether cloud-init is installed and has checked the part. */
 static bool
 check_by_cloud_init(const struct check *check, const struct part *part, const char *type)
 {
@@ -75,38 +81,195 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
         return true;
     /* Before 23.4 it has no --schema-type, and says so with 2. */
     if (type && status == 2)
-        return true;
+        return false;
     if (status < 0)
         reason = "it took too long or printed too much";
     check_warn(check, WARNING_SCHEMA, part->line,
                "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
                "--no-schema'",
                "%s: the host's cloud-init could not check it (%s)", description, reason);
-    return status >= 0;
+    return false;
+}
+
+/* --- by the schemas of virt-seed ------------------------------------------------------ */
+
+static const char cloud_config_schema[] = {
+#include "check/schemas/cloud-config.inc"
+};
+
+static const char network_config_schema[] = {
+#include "check/schemas/network-config.inc"
+};
+
+/* Return: the line of what the path leads to; of the key, if that is written there. */
+static int
+find_line(const struct yaml_node *root, const json_t *path)
+{
+    const struct yaml_node *node = root;
+    int line = root->line;
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(path, i, step)
+    {
+        const char *key = json_string_value(step);
+        json_int_t index = json_integer_value(step);
+        const struct yaml_item *item = node->items;
+
+        while (item && (key ? strcmp(item->key->text, key) != 0 : index-- > 0))
+            item = item->next;
+        if (!item) /* It was merged ('<<'). */
+            return line;
+        line = item->key ? item->key->line : item->value->line;
+        node = item->value;
+    }
+    return line;
+}
+
+/* Return: the path as it is written in messages, owned by the caller (free). */
+static char *
+path_text(const struct part *part, const json_t *path)
+{
+    cleanup_buffer struct buffer text = {0};
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(path, i, step)
+    {
+        const char *key = json_string_value(step);
+
+        buffer_printf(&text, "%s%.256s", i > 0 ? "." : "",
+                      key && part->origin != PART_SECRET ? key : "*");
+    }
+    return xasprintf("%s", buffer_text(&text));
+}
+
+/* Return: whether there is a warning about a value in that line. */
+static bool
+has_warned_of_line(const struct check *check, const struct part *part, const char *begin)
+{
+    const struct findings *findings = check->findings;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+
+        if (finding->line == part->line &&
+            strncmp(finding->message, begin, strlen(begin)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+warn_of_error(const struct check *check, const struct part *part,
+              const struct yaml_node *root, const char *version,
+              const struct schema_error *error)
+{
+    cleanup_free char *description = part_describe(part);
+    cleanup_free char *path = path_text(part, error->path);
+    cleanup_free char *begin =
+        xasprintf("%s: line %d: ", description, find_line(root, error->path));
+
+    /* The rules on values say better what is wrong with one. */
+    if (error->allowed && has_warned_of_line(check, part, begin))
+        return;
+    check_warn(check, WARNING_SCHEMA, part->line, SCHEMA_HINT,
+               "%s'%s' %s, by the schema of %s", begin, *path ? path : "the document",
+               error->message, version);
+}
+
+/* Return: whether it was checked; else it is too large. */
+static bool
+check_by_schema(const struct check *check, const struct part *part, bool network)
+{
+    const char *text = network ? network_config_schema : cloud_config_schema;
+    cleanup_json json_t *schema = xchecked(json_loads(text, 0, NULL));
+    const char *version = json_string_value(json_object_get(schema, "title"));
+    cleanup_schema_errors struct schema_errors errors = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root = rules_read(&yaml, part);
+    cleanup_json json_t *document =
+        yaml_load(part->data.data, part->data.size, YAML_APPROXIMATE, &ignored);
+    const json_t *value = document;
+    bool is_complete;
+
+    /* What is empty or cannot be read is reported elsewhere. */
+    if (!root || !document)
+        return true;
+    if (network && json_object_get(value, "network")) {
+        value = json_object_get(value, "network");
+        root = yaml_get(root, "network");
+    }
+    /* cloud-init's schema of version 2 refuses much that netplan accepts. */
+    if (network && json_integer_value(json_object_get(value, "version")) != 1)
+        return true;
+    is_complete = schema_validate(schema, value, &errors);
+    for (size_t i = 0; i < errors.count; i++)
+        warn_of_error(check, part, root, version, &errors.list[i]);
+    return is_complete;
+}
+
+/* --- the documents ------------------------------------------------------------------ */
+
+/* Return: why the part's cloud-configs are not checked; NULL if they are, or if it has
+ * none. */
+static const char *
+reason_to_skip(const struct part *part)
+{
+    if (part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA)
+        return NULL;
+    if (part->masked)
+        return "its secret cannot be read";
+    switch ((int)user_data_kind(part->data.data, part->data.size)) {
+    case USER_DATA_GZIP:
+    case USER_DATA_MIME:
+        return "it is packed";
+    case USER_DATA_TEMPLATE:
+        return "it is a template";
+    case USER_DATA_ARCHIVE:
+    case USER_DATA_JSONP:
+        return "it is not a cloud-config itself, but contains some";
+    default:
+        return NULL;
+    }
+}
+
+static void
+note_skipped(const struct check *check, const struct part *part, const char *reason)
+{
+    cleanup_free char *description = part_describe(part);
+
+    check->findings->schema = SCHEMA_SKIPPED;
+    texts_add(&check->findings->skipped, &check->findings->skipped_count,
+              xasprintf("%s was not checked by the schema: %s", description, reason));
 }
 
 void
 check_schema(const struct check *check)
 {
-    const bool network = !check->request->datasource->has_network_data;
+    const bool reads_network = !check->request->datasource->has_network_data;
+    struct findings *findings = check->findings;
 
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
-        const char *type = NULL;
-        bool checked;
+        const bool network =
+            part->kind == PART_NETWORK_CONFIG && reads_network && !part->masked;
+        const char *reason = reason_to_skip(part);
+        const bool may_be_quoted =
+            part->origin != PART_SECRET &&
+            !check_has_warned(check, WARNING_INLINE_SECRET, part->line);
 
-        /* It quotes values, so it must not see secrets, real or suspected. */
-        if (part->data.size == 0 || part->masked || part->origin == PART_SECRET)
+        if (reason)
+            note_skipped(check, part, reason);
+        if (reason || part->data.size == 0 || (!network && !check_is_cloud_config(part)))
             continue;
-        if (check_has_warned(check, WARNING_INLINE_SECRET, part->line))
+        if (findings->schema == SCHEMA_UNUSED)
+            findings->schema = SCHEMA_CHECKED;
+        if (may_be_quoted &&
+            check_by_cloud_init(check, part, network ? "network-config" : NULL))
             continue;
-        if (part->kind == PART_NETWORK_CONFIG && network)
-            type = "network-config";
-        else if (part->kind == PART_VALUE || !check_is_cloud_config(part))
-            continue;
-        checked = check_by_cloud_init(check, part, type);
-        check->findings->schema = checked ? SCHEMA_CHECKED : SCHEMA_MISSING;
-        if (!checked)
-            return;
+        if (!check_by_schema(check, part, network))
+            note_skipped(check, part, "it is too large");
     }
 }

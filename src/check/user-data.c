@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The formats of user-data and vendor-data, and values in cloud-configs that YAML reads
  * differently from what cloud-init's modules expect. Unknown keys are left to cloud-init's
- * own schema (schema.c). */
+ * schema (schema.c). */
 #include "config.h"
 
 #include <string.h>
@@ -23,9 +23,34 @@ document_kind(const struct part *part)
     return user_data_kind(part->data.data, part->data.size);
 }
 
+/* 'locale: false' leaves the locale alone. */
+static bool
+is_no_locale(const struct check *check, const struct yaml_node *node)
+{
+    return rule_no_text(check, node) &&
+           !(node->type == YAML_BOOLEAN && !node->value.boolean);
+}
+
+/* A mapping of users is by their names, so {name: bob} is a user 'name'. */
+static bool
+is_one_user(const struct check *check, const struct yaml_node *node)
+{
+    return yaml_get(node, "name") != NULL;
+}
+
 static const struct rule rules[] = {
-    {{"hostname", "fqdn", "locale", "timezone", "password", "phone_home.url",
-      "final_message", "runcmd.*", "bootcmd.*"},
+    {{"locale"},
+     is_no_locale,
+     WARNING_YAML_VALUE,
+     "is not text in YAML, but cloud-init expects text",
+     "put it in quotes"},
+    {{"users"},
+     is_one_user,
+     WARNING_YAML_TYPE,
+     "is a mapping, whose keys cloud-init takes for the users' names",
+     "write a list: - name: NAME"},
+    {{"hostname", "fqdn", "timezone", "password", "phone_home.url", "final_message",
+      "runcmd.*", "bootcmd.*"},
      RULE_TEXT},
     {{"chpasswd.list", "chpasswd.users.*.name", "chpasswd.users.*.password", "groups.*"},
      RULE_TEXT},

@@ -33,6 +33,8 @@ load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure 
     case YAML_INTEGER:
         if (!node->huge)
             return json_integer(node->value.integer);
+        if (shape == YAML_APPROXIMATE)
+            return json_integer(0);
         real = strtod(node->text, NULL);
         if (shape == YAML_STREAM && isfinite(real))
             return json_real(real);
@@ -40,14 +42,18 @@ load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure 
     case YAML_FLOAT:
         if (isfinite(node->value.real))
             return json_real(node->value.real);
+        if (shape == YAML_APPROXIMATE)
+            return json_real(0);
         break;
     case YAML_BINARY:
+        if (shape == YAML_APPROXIMATE)
+            return json_string("");
         return refuse(node, "JSON cannot hold bytes ('!!binary')", "remove the tag",
                       failure);
     case YAML_TEXT:
     case YAML_TIMESTAMP:
     case YAML_MERGE:
-        if (strlen(node->text) == node->length)
+        if (strlen(node->text) == node->length || shape == YAML_APPROXIMATE)
             return json_string(node->text);
         return refuse(node, "a text has a NUL character", "remove it", failure);
     }
@@ -81,9 +87,9 @@ load_mapping(const struct yaml_node *node, enum yaml_shape shape,
                 json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
             continue;
         }
-        if (strlen(key->text) != key->length)
+        if (strlen(key->text) != key->length && shape != YAML_APPROXIMATE)
             return refuse(key, "a key has a NUL character", "remove it", failure);
-        if (json_object_get(object, key->text))
+        if (json_object_get(object, key->text) && shape != YAML_APPROXIMATE)
             return refuse(key, "duplicate key", "keep one of them", failure);
         value = load_node(item->value, shape, failure);
         if (!value)

@@ -82,6 +82,7 @@ enum yaml_shape {
     YAML_ONE_SEQUENCE,
     YAML_CLOUD_CONFIG, /* one mapping; the keys of each can be sorted in Python */
     YAML_STREAM,       /* any number of documents: the root is a sequence of them */
+    YAML_APPROXIMATE,  /* one document; what JSON cannot express is replaced */
 };
 
 int yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
@@ -122,7 +123,8 @@ const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
  *
  * Return: the value, null if there is none, owned by the caller (cleanup_json), or NULL.
  * A YAML_STREAM becomes an array of the documents; an integer of more than 64 bits in it,
- * a real number.
+ * a real number. With YAML_APPROXIMATE, nothing is refused: bytes become empty text, numbers
+ * 0, and the last of duplicate keys counts.
  */
 json_t *yaml_load(const char *data, size_t size, enum yaml_shape shape,
                   struct failure **failure);

@@ -17,6 +17,7 @@ consumer_tests = \
 	%D%/payload.bats \
 	%D%/readers.bats \
 	%D%/releases.bats \
+	%D%/schema.bats \
 	%D%/user-data.bats \
 	$(NULL)
 EXTRA_DIST += $(consumer_tests) \
@@ -30,9 +31,15 @@ EXTRA_DIST += $(consumer_tests) \
 	%D%/read-seed.py \
 	%D%/render-networks.py \
 	%D%/scalars.yaml \
+	%D%/schema-agrees.py \
+	%D%/schema-examples.py \
 	$(NULL)
 MOSTLYCLEANFILES += check-consumer.log $(consumer_tests:.bats=.log) $(consumer_tests:.bats=.trs)
 
-check-consumer: all
+check_PROGRAMS += %D%/schema-verdicts
+%C%_schema_verdicts_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_schema_verdicts_LDADD = libcheck.a libbase.a $(JANSSON_LIBS)
+
+check-consumer: all %D%/schema-verdicts$(EXEEXT)
 	VIRT_SEED_CONSUMER='$(VIRT_SEED_CONSUMER)' $(MAKE) check-TESTS $(call ring,$(consumer_tests))
 .PHONY: check-consumer

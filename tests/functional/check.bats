@@ -302,28 +302,104 @@ END
     chmod go-rwx bin
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
     PATH=$PWD/bin:$PWD/tools run -0 check schema.xml
-    assert_said "note: cloud-init's schema was not checked"
+    assert_said 'no problems found'
     [[ ! -e called ]]
 }
 
-@test "without cloud-init, check says that its schema was not checked" {
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+# checks_schema ARGUMENT...: check, on a host without cloud-init.
+checks_schema() {
     mkdir -p bin
-    ln -s "$(type -P virt-seed)" bin/virt-seed
-    schema=
-    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
-    assert_said 'no problems found' "note: cloud-init's schema was not checked" '--no-schema'
-    PATH=$PWD/bin run -0 virt-seed --root="$root" --quiet check schema.xml
-    [[ -z $output ]]
-    PATH=$PWD/bin run -0 virt-seed --root="$root" check --json schema.xml
-    [[ $(jq -r .schema <<<"$output") = missing ]]
-    run -0 virt-seed --root="$root" check --no-schema --json schema.xml
+    ln -sf "$(type -P virt-seed)" bin/virt-seed
+    PATH=$PWD/bin virt-seed --root="$root" check "$@"
+}
+
+# The line in which it is found, what is found, and the document.
+@test "without cloud-init, check knows what cloud-init's schema says of a document" {
+    local line said document
+
+    while IFS='|' read -r line said document; do
+        printf '<ci:user-data>#cloud-config\n%b\n</ci:user-data>' "$document" >element
+        wired_xml "$(cat element)" >schema.xml
+        run -0 checks_schema --json schema.xml
+        jq -e --arg said ": line $line: $said" '.schema == "checked" and
+            any(.findings[].message; contains($said))' <<<"$output" || {
+            echo "not found in '$document': $said"
+            false
+        }
+    done <<'END'
+2|'pakages' is an unknown key (did you mean 'packages'?), by the schema of cloud-init |pakages: [a]
+3|'hostnme' is an unknown key (did you mean 'hostname'?)|# a\nhostnme: a
+2|'users' is a mapping, whose keys cloud-init takes for the users' names|users: {name: bob}
+2|'users' is empty, but must be a mapping or a list or text|users:
+4|'users.*.shel' is an unknown key (did you mean 'shell'?)|users:\n- name: bob\n  shel: /bin/sh
+3|'write_files.*' lacks the key 'path'|write_files:\n- content: a
+2|'runcmd' is text, but must be a list|runcmd: text
+2|'runcmd.*' is a mapping, but must be a list or text or empty|runcmd: [{a: b}]
+3|'chpasswd.users.*.pasword' is an unknown key (did you mean 'password'?)|chpasswd:\n  users: [{name: a, pasword: b}]
+2|'power_state.mode' must be one of ["poweroff", "reboot", "halt"]|power_state: {mode: restart}
+2|'ntp.servers' has an item more than once|ntp: {servers: [a, a]}
+2|'runcmd' has fewer entries than 1|runcmd: []
+3|'pakages' is an unknown key|password: hunter2\npakages: [a]
+END
+    [[ $(jq '[.findings[] | select(.id == "inline-secret")] | length' <<<"$output") = 1 ]]
+    run ! grep hunter2 <<<"$output"
+    run -0 checks_schema --no-schema --json schema.xml
     [[ $(jq -r .schema <<<"$output") = unused ]]
-    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml schema.xml
-    [[ $(grep -c '^note: ' <<<"$output") -eq 1 && $(tail -n 2 <<<"$output") = 'note: '* ]]
+}
+
+@test "without cloud-init, check finds nothing in documents that its schema allows" {
+    local document
+
+    while IFS= read -r document; do
+        printf '<ci:user-data>#cloud-config\n%b\n</ci:user-data>' "$document" >element
+        wired_xml "$(cat element)" >schema.xml
+        run -0 checks_schema schema.xml
+        [[ $output = "domain 'web1': no problems found" ]]
+    done <<'END'
+locale: false
+users: [default, {name: bob}]
+users: []
+write_files: [{path: /a, content: !!binary "/w=="}]
+runcmd: [[a, b], c, null]
+package_update: true
+END
     wired_xml >schema.xml
-    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
-    [[ $output = "domain 'web1': no problems found" ]]
+    run -0 checks_schema --json schema.xml
+    [[ $(jq -r .schema <<<"$output") = unused ]]
+}
+
+@test "without cloud-init, check knows the schema of network-config version 1" {
+    wired_xml "<ci:network-config>network:
+  version: 1
+  config:
+  - {type: physical, name: eth0, subnts: []}
+</ci:network-config>" >schema.xml
+    run -0 checks_schema schema.xml
+    assert_said "line 4: 'config.*.subnts' is an unknown key (did you mean 'subnets'?)"
+    wired_xml '<ci:network-config>{version: 2, ethernets: {eth0: {netplan-only: true}}}</ci:network-config>' \
+        >schema.xml
+    run -0 checks_schema schema.xml
+    assert_said 'no problems found'
+}
+
+@test "check says which documents the schema was not applied to" {
+    wired_xml '<ci:user-data>## template: jinja
+#cloud-config
+hostnme: a</ci:user-data>' >schema.xml
+    run -0 checks_schema schema.xml
+    assert_said 'note: <user-data> was not checked by the schema: it is a template'
+    run -0 checks_schema --json schema.xml
+    [[ $(jq -r .schema <<<"$output") = skipped ]]
+    run -0 virt-seed --quiet --root="$root" check schema.xml
+    [[ -z $output ]]
+}
+
+@test "the schema shows nothing of a secret" {
+    make_secret web1 userdata $'#cloud-config\nhunter2: [hunter2]\nruncmd: hunter2'
+    wired_xml '<ci:user-data secret="web1"/>' >secret.xml
+    run -0 checks_schema secret.xml
+    assert_said "line 2: '*' is an unknown key" "line 3: '*' is text, but must be a list"
+    run ! grep hunter2 <<<"$output"
 }
 
 @test "check --strict fails if there is a warning" {
