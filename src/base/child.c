@@ -80,7 +80,8 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
         dup2(output, STDERR_FILENO) < 0)
         _exit(CHILD_NOT_STARTED);
     /* What this program has inherited is not for the child. */
-    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+        _exit(CHILD_NOT_STARTED);
     for (const int *document = child->documents; *document >= 0; document++)
         fcntl(*document, F_SETFD, 0);
     execvpe(child->words[0], child->words,

@@ -211,12 +211,17 @@ answer(void *data, struct needs *needs)
 
     for (size_t i = 0; i < needs->count; i++) {
         struct need *need = &needs->list[i];
+        bool failed = false;
 
         /* The one before is where the seed's limit is exceeded. */
         if (size > LIMIT_SEED)
             failure_set(&need->failure, FAILURE_LIMIT, "not read: the seed is too large");
-        else if (answer_one(data, need) == 0)
-            size += count_bytes(need);
+        else
+            failed = answer_one(data, need) < 0;
+        size += count_bytes(need);
+        /* What was read of it is of no use, but counts. */
+        if (failed)
+            need_remove_entries(need);
     }
 }
 

@@ -20,14 +20,25 @@
 
 #define CONFIG_DROP_INS "conf.d"
 
+/* Return: whether one of the directories, whose names end with "/", contains the other. */
+static bool
+contain(const char *one, const char *other)
+{
+    const size_t length = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
+
+    return strncmp(one, other, length) == 0;
+}
+
 /*
- * file= would give the secrets to every domain if the directory contained them or were
- * one of them. ".." is refused because the text does not tell where it leads.
+ * file= would give what virt-seed keeps, such as secrets and other domains' seeds, to every
+ * domain if the directory contained it or was within it. ".." is refused because the text
+ * does not tell where it leads.
  */
 static int
 take_file_directory(struct config *config, const char *value)
 {
-    cleanup_free char *secrets = xasprintf("%s/", scope()->secrets);
+    const char *const kept[] = {scope()->secrets, scope()->statedir, scope()->reportdir,
+                                scope()->rundir, scope()->trydir};
     cleanup_free char *copy = xstrdup(value);
     cleanup_buffer struct buffer plain = {0}; /* without "//" and "/./" */
     char *rest = copy;
@@ -41,10 +52,14 @@ take_file_directory(struct config *config, const char *value)
         }
     }
     buffer_append_string(&plain, "/");
-    if (*value != '/' ||
-        strncmp(plain.data, secrets,
-                plain.size < strlen(secrets) ? plain.size : strlen(secrets)) == 0)
+    if (*value != '/')
         return -EINVAL;
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+        cleanup_free char *directory = xasprintf("%s/", kept[i]);
+
+        if (contain(plain.data, directory))
+            return -EINVAL;
+    }
     texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;
 }

@@ -157,7 +157,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
         return -1;
     document = xml ? process_document("domain.xml", xml) : -1;
     if (xml && (document < 0 || lseek(document, 0, SEEK_SET) < 0))
-        return failure_set_errno(failure, FAILURE_SYSTEM, document,
+        return failure_set_errno(failure, FAILURE_SYSTEM, document < 0 ? document : errno,
                                  "could not pass on the domain's XML\n"
                                  "check the limits on memory");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
@@ -239,7 +239,13 @@ wait_for_end(struct maker *maker, struct failure **failure)
     struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
 
-    if (message_receive(maker->socket, 0, &more) != 0)
+    const int found = message_receive(maker->socket, 0, &more);
+
+    if (found == -EAGAIN)
+        return fail_maker(maker, "did not end", failure);
+    if (found == -ECONNRESET)
+        return fail_maker(maker, "ended before it had heard everything", failure);
+    if (found != 0)
         return fail_maker(maker, "said too much", failure);
     if (process >= 0 && poll(&ended, 1, LIMIT_MAKER_SECONDS * 1000) == 0)
         return fail_maker(maker, "did not end", failure);
@@ -292,6 +298,17 @@ was_told_to_make_key(const struct needs *needs)
     return false;
 }
 
+/* Return: whether the maker has asked for the host key, and has got it or may make it. */
+static bool
+was_given_key(const struct needs *needs)
+{
+    for (size_t i = 0; i < needs->count; i++) {
+        if (needs->list[i].kind == NEED_HOST_KEY && !needs->list[i].failure)
+            return true;
+    }
+    return false;
+}
+
 /* Receives what the maker has found, a message of that kind, after it has asked for its
  * needs, and waits for its end. */
 static int
@@ -337,7 +354,8 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
     /* It has ended, but what it may have started could still have its output. */
     if (image_seal(verdict->publication.output) < 0)
         return fail_maker(maker, "still holds what it has made", failure);
-    if (!verdict_get(verdict, was_told_to_make_key(&needs), &message))
+    if (!verdict_get(verdict, was_told_to_make_key(&needs), &message) ||
+        (verdict->key.public && !was_given_key(&needs)))
         return fail_maker(maker, "said what it may not say", failure);
     return 0;
 }

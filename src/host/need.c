@@ -24,6 +24,17 @@ need_add_entry(struct need *need, const char *key)
     return &entry->content;
 }
 
+void
+need_remove_entries(struct need *need)
+{
+    for (size_t i = 0; i < need->entry_count; i++) {
+        free(need->entries[i].key);
+        buffer_clear(&need->entries[i].content);
+    }
+    free(steal(need->entries));
+    need->entry_count = 0;
+}
+
 static void
 clear(struct need *need)
 {
@@ -31,11 +42,7 @@ clear(struct need *need)
     for (size_t i = 0; i < NEED_KEYS; i++)
         free(need->keys[i]);
     failure_free(need->failure);
-    for (size_t i = 0; i < need->entry_count; i++) {
-        free(need->entries[i].key);
-        buffer_clear(&need->entries[i].content);
-    }
-    free(need->entries);
+    need_remove_entries(need);
 }
 
 void

@@ -67,6 +67,8 @@ struct need *needs_add(struct needs *needs, enum need_kind kind, const char *nam
  * caller to fill. */
 struct buffer *need_add_entry(struct need *need, const char *key);
 
+void need_remove_entries(struct need *need);
+
 void needs_clear(struct needs *needs);
 
 #define cleanup_needs __attribute__((cleanup(needs_clear)))

@@ -64,7 +64,7 @@ rundir_take_resume(int rundir, const char *domain, const char *uuid)
     cleanup_free char *resumed = xasprintf("%s" RESUMED_SUFFIX, uuid);
     cleanup_buffer struct buffer text = {0};
     cleanup_close int fd =
-        strchr(domain, '/') ? -1 : fs_open_strictly_beneath(rundir, name, 0);
+        strchr(domain, '/') ? -ENOENT : fs_open_strictly_beneath(rundir, name, 0);
     long long age = -1;
 
     if (fd >= 0 && fs_read_all(fd, sizeof("9223372036854775807"), &text) == 0 &&

@@ -17,7 +17,8 @@ find_in(FILE *file, const char *name)
     const struct passwd *entry;
 
     while (file && (entry = fgetpwent(file))) {
-        if (strcmp(entry->pw_name, name) == 0)
+        /* Another name of root's is a mistake. */
+        if (strcmp(entry->pw_name, name) == 0 && entry->pw_uid != 0)
             return (struct user){
                 .is_known = true, .uid = entry->pw_uid, .gid = entry->pw_gid};
     }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "host/verdict.h"
@@ -13,6 +14,8 @@ verdict_note(struct verdict *verdict, const char *format, ...)
 {
     va_list arguments;
 
+    if (verdict->note_count >= LIMIT_NOTES)
+        return;
     va_start(arguments, format);
     texts_add(&verdict->notes, &verdict->note_count, xvasprintf(format, arguments));
     va_end(arguments);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the verdict on a start (maker/prepare.h) comes before anything on the host
- * changes. Then what it describes is published, the seed last: a start that is refused
- * leaves nothing new.
+ * How it works: the verdict on a start (maker/prepare.h) comes before anything of it is
+ * published, and the seed is published last: a start that is refused leaves no seed. If one
+ * fails after the verdict, its new host key stays, for the next start to use.
  */
 #include "config.h"
 

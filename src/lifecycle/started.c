@@ -14,19 +14,33 @@
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "host/domain-text.h"
 #include "host/maker.h"
 #include "host/record-file.h"
 #include "host/rundir.h"
 #include "host/storage.h"
 #include "lifecycle/lifecycle.h"
 
-/* Return: whether the XML names the domain's seed, so that prepare has made it. */
+/* Return: whether the domain's seed is a value in the XML, so that prepare has made it; in
+ * <metadata> or <description> it is only text. */
 static bool
 names_seed(const struct buffer *xml, const char *uuid)
 {
     cleanup_free char *path = seed_path(uuid);
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_domain_text struct domain_text text = {0};
+    struct domain_value value;
+    int result = 0;
 
-    return memmem(xml->data, xml->size, path, strlen(path));
+    if (!memmem(xml->data, xml->size, path, strlen(path)))
+        return false;
+    if (domain_text_begin(&text, xml, &failure) == 0) {
+        while ((result = domain_text_next(&text, &value, &failure)) > 0) {
+            if (strcmp(value.text, path) == 0)
+                return true;
+        }
+    }
+    return failure;
 }
 
 /* A resumed guest has read its seed long ago. */

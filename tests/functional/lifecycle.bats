@@ -116,6 +116,16 @@ ends_guest() {
     [[ ${#lines[@]} -eq 2 ]]
 }
 
+@test "a seed that is named in text alone is no reason to end a guest" {
+    local text="<description>its seed was $rundir/$uuid.iso</description>"
+
+    sed "s|</uuid>|&$text|" unwired.xml >described.xml
+    sed -i '/<metadata>/,/<\/metadata>/d' described.xml
+    lifecycle described.xml prepare
+    lifecycle described.xml started
+    nothing_is_left
+}
+
 @test "started ends a guest whose seed was written to, replaced or removed, unless it was resumed" {
     lifecycle wired.xml prepare
     lifecycle wired.xml started
