@@ -89,13 +89,13 @@ drops() {
 }
 
 @test "the line with the result says how the guest is about to end" {
-    local command then
+    local command expected
 
-    while read -r then command; do
+    while read -r expected command; do
         echo "x.py[DEBUG]: After pid 7 ends, will execute: $command" >var/log/cloud-init.log
         sed '/^# Once a boot/,$d' reporter >functions
         run -0 sh -c '. ./functions; exec 2>/dev/null; systemctl() { :; }; describe_end'
-        [[ $output = ",\"then\":\"$then\"" ]]
+        [[ $output = ",\"then\":\"$expected\"" ]]
     done <<'END'
 reboot shutdown -r now
 poweroff shutdown -P now

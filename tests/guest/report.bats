@@ -240,14 +240,14 @@ says() {
     run -0 virt_seed wait --timeout "$boot_seconds" reverted
     # Times of the same second have no order.
     sleep 1.1
-    lab_virsh snapshot-create-as reverted done
+    lab_virsh snapshot-create-as reverted finished
     sleep 1.1
     # In the same QEMU.
-    lab_virsh qemu-monitor-command reverted --hmp loadvm done
+    lab_virsh qemu-monitor-command reverted --hmp loadvm finished
     run -0 virt_seed wait --timeout 0 reverted
     # With a new one, twice.
     for _ in 1 2; do
-        lab_virsh snapshot-revert reverted done
+        lab_virsh snapshot-revert reverted finished
         run -0 virt_seed wait --timeout 20 reverted
         echo "$output"
         [[ ${lines[-1]} = 'reverted: done' ]]
