@@ -36,8 +36,8 @@
  *
  * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and
  * result.json (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id;
- * store/guest-report.h describes TAKEN and DROPPED. It is a boothook, which cloud-init runs at every
- * boot.
+ * store/guest-report.h describes TAKEN and DROPPED. It is a boothook, which cloud-init runs
+ * at every boot.
  */
 static const char reporter_script[] = "#cloud-boothook\n"
 #include "seed/reporter-script.inc"
