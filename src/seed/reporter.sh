@@ -119,8 +119,9 @@ describe_dropped() {
 
 # How the guest is about to end: cloud-init does at its own end what power_state asks for.
 describe_end() {
-    case $(log_of_boot | grep 'After pid .* ends, will execute: '; systemctl list-jobs
-        cat /run/systemd/shutdown/scheduled) in
+    # power_state is one of the last modules.
+    asked=$(tail -n 200 $log | grep 'After pid .* ends, will execute: ')
+    case ${asked:-$(systemctl list-jobs; cat /run/systemd/shutdown/scheduled)} in
         *'execute: shutdown -r'* | *'execute: reboot'* | *' reboot.target '* | *MODE=reboot*)
             printf ',"then":"reboot"' ;;
         *'execute: '* | *' poweroff.target '* | *' halt.target '* | *MODE=*)
@@ -146,9 +147,16 @@ follow() {
     describe_taken
     last=
     seen=
+    dropped=
+    # A guest that shuts down by itself may do so right after the result.
+    ending=
+    trap ending=true TERM
     while :; do
         end=
+        last_look=$ending
         if [ -e $result ]; then
+            # Nor may that end what the line is made with.
+            trap '' TERM
             read_line_of $result
             end=",\"result\":$text$(describe_end)"
             case $text in
@@ -161,11 +169,13 @@ follow() {
         if [ -z "$end" ] && [ "$text" != "$seen" ]; then
             seen=$text
         elif [ "$text$end" != "$last" ]; then
+            # When the result is there, it has long been found.
+            [ -n "$end" ] && [ -n "$last" ] || dropped=$(describe_dropped)
             printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s]}\n' "$boot" \
-                "$taken" "${text:-null}" "$end" "$(describe_dropped)" | without_quotes
+                "$taken" "${text:-null}" "$end" "$dropped" | without_quotes
             last=$text$end
         fi
-        [ -z "$end" ] || return
+        [ -z "$end$last_look" ] || return
         pause
     done
 }
