@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # session.bats: sessions of ordinary users on a whole host, with logind and AppArmor: two users at once, and root's
 # domains beside them.
+# shellcheck disable=SC2016  # the variables are those of the users' shells
 
 bats_require_minimum_version 1.5.0
 
