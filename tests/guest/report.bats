@@ -47,15 +47,16 @@ vendor_data: {enabled: false}'
 template='## template: jinja
 #cloud-config
 timezone: Asia/Tokyo
-runcmd: [[echo, "{{ ds.meta_data.local-hostname }} hunter2"]]'
+runcmd: [[echo, "{{ v1.no.body }} hunter2"]]'
 # Its parts begin with another line than it says.
 partless='Content-Type: multipart/mixed; boundary="==BOUNDARY=="
 MIME-Version: 1.0
 
-==BOUNDARY==
-Content-Type: text/cloud-config
+--==BOUNDARY==
+Content-Type: text/x-of-my-own
 
-timezone: Asia/Tokyo'
+timezone: Asia/Tokyo
+--==BOUNDARY==--'
 rebooting='#cloud-config
 power_state: {mode: reboot, timeout: 60}'
 
@@ -209,14 +210,14 @@ says() {
     [[ $(says template) = 'not applied: user-data: Ignoring jinja template for part-001'* ]]
     run -1 virt_seed wait --timeout "$boot_seconds" partless
     echo "$output"
-    [[ $output == *'user-data: cloud-init has found no part in it'* ]]
+    [[ $output == *'user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     # What messages quote of a document stays in the guest.
     run -1 grep hunter2 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of template).report"
     lab_virsh destroy template
     lab_virsh destroy partless
     run -0 virt_seed status partless
     echo "$output"
-    [[ $output == *' failed '*'not applied (user-data: cloud-init has found no part in it)'* ]]
+    [[ $output == *' failed '*'not applied (user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     run -0 virt_seed status template
     [[ $output == *'not applied (user-data: Ignoring jinja template for part-001'* ]]
 }
