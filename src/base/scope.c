@@ -156,8 +156,11 @@ find_home(int root, uid_t user)
 
     if (find_line(root, user, &home))
         return home;
-    if (!variable || *variable != '/' || fs_stat_in_root(root, variable, &status) < 0 ||
-        !S_ISDIR(status.st_mode) || status.st_uid != user)
+    if (!variable || *variable != '/')
+        return NULL;
+    if (fs_stat_in_root(root, variable, &status) < 0)
+        return NULL;
+    if (!S_ISDIR(status.st_mode) || status.st_uid != user)
         return NULL;
     return xstrdup(variable);
 }
@@ -170,8 +173,9 @@ is_own_runtime(int root, const char *path, uid_t user)
         openat(root, &path[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
 
-    return fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == user &&
-           (status.st_mode & 077) == 0;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return false;
+    return status.st_uid == user && (status.st_mode & 077) == 0;
 }
 
 int

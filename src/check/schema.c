@@ -141,7 +141,7 @@ path_text(const struct part *part, const json_t *path)
         buffer_printf(&text, "%s%.256s", i > 0 ? "." : "",
                       key && part->origin != PART_SECRET ? key : "*");
     }
-    return xasprintf("%s", buffer_text(&text));
+    return xstrdup(buffer_text(&text));
 }
 
 /* Return: whether there is a warning about a value in that line. */

@@ -82,9 +82,10 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (!context->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found",
                            definition.domain.name);
-    for (size_t i = 0; i < findings.skipped_count && !context->json && !context->quiet;
-         i++)
-        print_outside_line(stdout, "note: %s", findings.skipped[i]);
+    if (!context->json && !context->quiet) {
+        for (size_t i = 0; i < findings.skipped_count; i++)
+            print_outside_line(stdout, "note: %s", findings.skipped[i]);
+    }
     if (findings.errors > 0 || (options->strict && findings.count > 0))
         return STATUS_FAILURE;
     return STATUS_OK;

@@ -243,7 +243,7 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
     cleanup_free char *text = xstrndup(tag->text, tag->length);
     char *name = text + strspn(text, " \t\r\n");
     const char *innermost = scanner->depth > 0 ? scanner->blocks[scanner->depth - 1] : "";
-    const char *known;
+    const char *known = NULL;
 
     name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")] = '\0';
     if (strcmp(name, "raw") == 0)
@@ -254,9 +254,8 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
             return 0;
         return fail(tag->line, misplaced, misplaced_hint, failure);
     }
-    known = strncmp(name, "end", 3) == 0
-                ? find_name(block_names, ARRAY_SIZE(block_names), name + 3)
-                : NULL;
+    if (strncmp(name, "end", 3) == 0)
+        known = find_name(block_names, ARRAY_SIZE(block_names), name + 3);
     if (known) {
         if (strcmp(innermost, known) != 0)
             return fail(tag->line, misplaced, misplaced_hint, failure);
