@@ -273,6 +273,7 @@ EXTRA_DIST += \
 	%D%/wait.bash \
 	%D%/manual.bash \
 	%D%/readme.bash \
+	%D%/network-documents \
 	%D%/transcript.py \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \

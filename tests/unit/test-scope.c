@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ make_passwd(int root, const char *home)
 static const char *
 runtime_path(void)
 {
-    static char path[64];
+    static char path[PATH_MAX];
 
     snprintf(path, sizeof(path), VIRT_SEED_RUNSTATEDIR "/user/%lu",
              (unsigned long)session_user());
@@ -254,22 +255,22 @@ static void
 knows_paths_of_any_scope(void **state)
 {
     (void)state;
-    assert_true(
-        scope_is_elsewhere("/run/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_true(scope_is_elsewhere("/run/user/7/libvirt/virt-seed/" UNIT_UUID ".iso",
+    assert_true(scope_is_elsewhere(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", SEED_SUFFIX));
+    assert_true(scope_is_elsewhere(VIRT_SEED_RUNSTATEDIR
+                                   "/user/7/libvirt/virt-seed/" UNIT_UUID ".iso",
                                    SEED_SUFFIX));
     assert_true(scope_is_elsewhere(
         "/home/ann/.local/state/virt-seed/" UNIT_UUID ".report", REPORT_SUFFIX));
     assert_true(
         scope_is_elsewhere("/a/.cache/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
     assert_false(
-        scope_is_elsewhere("/root/run/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
+        scope_is_elsewhere("/root" VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", SEED_SUFFIX));
     assert_false(scope_is_elsewhere("/virt-seeds/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("/run/libvirt/virt-seed/web1.iso", SEED_SUFFIX));
+    assert_false(scope_is_elsewhere(VIRT_SEED_RUNDIR "/web1.iso", SEED_SUFFIX));
     assert_false(
-        scope_is_elsewhere("run/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
+        scope_is_elsewhere(&(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso")[1], SEED_SUFFIX));
     assert_false(
-        scope_is_elsewhere("/run/libvirt/virt-seed/" UNIT_UUID ".report", SEED_SUFFIX));
+        scope_is_elsewhere(VIRT_SEED_RUNDIR "/" UNIT_UUID ".report", SEED_SUFFIX));
     assert_false(scope_is_elsewhere("/" UNIT_UUID ".iso", SEED_SUFFIX));
 }
 
