@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/text.h"
 #include "cli/cli.h"
 
 /* A command's own options and the global ones. */

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/definition.h"
-#include "host/maker.h"
+#include "host/verdict.h"
 #include "wire/wire.h"
 
 /* The options of the commands that change it: `set`, `wire` and `unset`; `edit` and

@@ -4,7 +4,6 @@
 #include <libvirt/libvirt.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "check/check.h"

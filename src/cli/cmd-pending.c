@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/child.h"

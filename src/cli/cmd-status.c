@@ -26,7 +26,6 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "host/configuration.h"
-#include "host/report-file.h"
 #include "store/consumption.h"
 #include "store/delivery.h"
 #include "store/guest-report.h"

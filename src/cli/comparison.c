@@ -22,7 +22,6 @@
 #include "cli/comparison.h"
 #include "domain/request.h"
 #include "host/documents.h"
-#include "host/report-file.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/seed-file.h"

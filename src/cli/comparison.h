@@ -10,7 +10,6 @@
 #include "host/documents.h"
 #include "host/storage.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "store/consumption.h"
 #include "store/record.h"
 #include "wire/wire.h"

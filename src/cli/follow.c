@@ -20,7 +20,6 @@
 #include "base/process.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
-#include "host/report-file.h"
 #include "store/report-reader.h"
 
 /* How much of a report is read at once, before other events get their turn. */

@@ -15,9 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/libvirt.h"
-#include "host/libvirt-host.h"
 #include "store/libvirt-daemon.h"
 
 time_t

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 

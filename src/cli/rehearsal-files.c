@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,8 +16,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/process.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/rehearsal.h"
 #include "host/libvirt-host.h"

@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "domain/domain.h"
-#include "host/domain-secret.h"
 #include "store/password.h"
 
 #define FILE_HINT "name a file that you may read"

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "host/report-file.h"
 #include "store/guest-report.h"
 #include "store/report-reader.h"
 

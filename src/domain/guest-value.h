@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
-#include "base/limits.h"
 
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);

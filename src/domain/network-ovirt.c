@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>

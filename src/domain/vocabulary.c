@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 

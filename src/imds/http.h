@@ -15,7 +15,6 @@
 #include <microhttpd.h>
 
 #include "base/failure.h"
-#include "host/imds-tree.h"
 #include "host/libvirt-host.h"
 #include "imds/access.h"
 #include "imds/connections.h"

@@ -11,8 +11,6 @@
 #include "config.h"
 
 #include <fnmatch.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <uuid.h>

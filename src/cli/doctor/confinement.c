@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -16,7 +15,6 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "cli/doctor/doctor.h"
-#include "host/libvirt-host.h"
 #include "host/user.h"
 #include "store/libvirt-daemon.h"
 

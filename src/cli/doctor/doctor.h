@@ -11,14 +11,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <libvirt/libvirt.h>
 
 #include "base/failure.h"
 #include "cli/cli.h"
 #include "host/configuration.h"
-#include "host/libvirt-host.h"
 #include "store/libvirt-daemon.h"
 
 enum doctor_state {

@@ -3,11 +3,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
@@ -15,7 +13,6 @@
 #include "cli/definition.h"
 #include "cli/doctor/doctor.h"
 #include "cli/libvirt.h"
-#include "host/libvirt-host.h"
 #include "store/libvirt-daemon.h"
 
 /* --- versions --------------------------------------------------------------------- */

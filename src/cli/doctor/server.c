@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "host/imds-health.h"
 #include "store/delivery.h"
