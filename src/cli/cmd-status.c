@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <libsmartcols.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
@@ -21,6 +23,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -369,35 +372,69 @@ word_of(const struct domain_status *row, enum answer answer)
     return answer == ANSWER_YES ? "yes" : "no";
 }
 
+/* Adds a line to the table: of each text a copy that can be shown, "-" for NULL and "". */
+static void
+add_line(struct libscols_table *table, const char *const *texts)
+{
+    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
+
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        char *copy = xstrdup(texts[i] && *texts[i] ? texts[i] : "-");
+
+        utf8_replace_controls(copy);
+        if (scols_line_refer_data(line, i, copy) < 0)
+            abort();
+    }
+}
+
+static void
+add_domain(struct libscols_table *table, const struct domain_status *row)
+{
+    const char *stage = guest_stage_name(row->stage);
+    const char *result = guest_state_word(row->result);
+    bool is_silent =
+        row->consumption == CONSUMPTION_UNKNOWN &&
+        (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
+    cleanup_free char *says = consumption_describe(row->consumption, row->reason);
+    cleanup_free char *running = NULL;
+
+    if (row->result == GUEST_STATE_UNKNOWN)
+        result = "?";
+    else if (row->result == GUEST_STATE_RUNNING && stage)
+        result = running = xasprintf("%s, %s", result, stage);
+    add_line(table, (const char *const[]){
+                        row->name, row->state, word_of(row, row->wired),
+                        word_of(row, row->seed), row->datasource, row->instance_id,
+                        result, row->since, is_silent ? "nothing" : says});
+}
+
+/* main sets no locale, so that nothing else depends on one. But libc and libsmartcols only
+ * know the width of a character in a UTF-8 locale; they get one that every glibc has. */
 static void
 print_table(const struct rows *rows)
 {
     static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
                                          "SEED",       "DATASOURCE", "INSTANCE-ID",
                                          "CLOUD-INIT", "SINCE",      "GUEST SAYS"};
-    cleanup_columns struct libscols_table *table = columns_table(ARRAY_SIZE(titles));
+    struct libscols_table *table = xchecked(scols_new_table());
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = uselocale(utf8);
 
-    columns_add(table, titles);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct domain_status *row = &rows->list[i];
-        const char *stage = guest_stage_name(row->stage);
-        const char *result = guest_state_word(row->result);
-        bool is_silent =
-            row->consumption == CONSUMPTION_UNKNOWN &&
-            (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
-        cleanup_free char *says = consumption_describe(row->consumption, row->reason);
-        cleanup_free char *running = NULL;
-
-        if (row->result == GUEST_STATE_UNKNOWN)
-            result = "?";
-        else if (row->result == GUEST_STATE_RUNNING && stage)
-            result = running = xasprintf("%s, %s", result, stage);
-        columns_add(table, (const char *const[]){
-                               row->name, row->state, word_of(row, row->wired),
-                               word_of(row, row->seed), row->datasource, row->instance_id,
-                               result, row->since, is_silent ? "nothing" : says});
-    }
-    columns_print(table);
+    /* The titles are an ordinary line, which is printed even if it is the only one. */
+    scols_table_enable_noheadings(table, 1);
+    scols_table_enable_noencoding(table, 1);
+    scols_table_set_column_separator(table, "  ");
+    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+    for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+        xchecked(scols_table_new_column(table, "", 0, 0));
+    add_line(table, titles);
+    for (size_t i = 0; i < rows->count; i++)
+        add_domain(table, &rows->list[i]);
+    scols_print_table(table);
+    scols_unref_table(table);
+    uselocale(before);
+    if (utf8)
+        freelocale(utf8);
 }
 
 /* What the caller may not read of one domain, they may not read of any: then one reason is

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How tables work: main sets no locale, so that nothing else depends on one. But libc and
- * libsmartcols only know the width of a character in a UTF-8 locale; they get one that
- * every glibc has.
- */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +12,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/io.h"
 
 int
@@ -150,55 +143,4 @@ json_print(json_t *value)
     json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(value);
-}
-
-/* --- text in columns -------------------------------------------------------------- */
-
-char *
-columns_text(const char *text)
-{
-    char *copy = xstrdup(text);
-
-    utf8_replace_controls(copy);
-    return copy;
-}
-
-struct libscols_table *
-columns_table(size_t count)
-{
-    struct libscols_table *table = xchecked(scols_new_table());
-
-    /* The titles are an ordinary line, which is printed even if it is the only one. */
-    scols_table_enable_noheadings(table, 1);
-    scols_table_enable_noencoding(table, 1);
-    scols_table_set_column_separator(table, "  ");
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < count; i++)
-        xchecked(scols_table_new_column(table, "", 0, 0));
-    return table;
-}
-
-void
-columns_add(struct libscols_table *table, const char *const *texts)
-{
-    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
-
-    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
-        const char *text = texts[i] && *texts[i] ? texts[i] : "-";
-
-        if (scols_line_refer_data(line, i, columns_text(text)) < 0)
-            abort();
-    }
-}
-
-void
-columns_print(struct libscols_table *table)
-{
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t before = uselocale(utf8);
-
-    scols_print_table(table);
-    uselocale(before);
-    if (utf8)
-        freelocale(utf8);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a command reads and writes: files, or standard input and output; JSON; tables. */
+/* What a command reads and writes: files, or standard input and output; JSON. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
-#include <libsmartcols.h>
 
 #include "base/buffer.h"
 #include "base/failure.h"
@@ -45,26 +44,3 @@ int output_write(const char *path, const char *data, size_t size,
 /* Prints the value of --json and a line end on standard output, and releases the
  * value. */
 void json_print(json_t *value);
-
-/* --- text in columns -------------------------------------------------------------- */
-
-/* Return: a copy of the text that can be shown: one line of UTF-8 without control
- * characters, owned by the caller (free). */
-char *columns_text(const char *text);
-
-/* Return: a table whose columns are as wide as what is in them, owned by the caller
- * (scols_unref_table). */
-struct libscols_table *columns_table(size_t count);
-/* Adds a line to the table: a copy of each text that can be shown, "-" for NULL and for
- * "". */
-void columns_add(struct libscols_table *table, const char *const *texts);
-/* Prints the table on standard output. */
-void columns_print(struct libscols_table *table);
-
-static inline void
-columns_unref(struct libscols_table **table)
-{
-    scols_unref_table(*table);
-}
-
-#define cleanup_columns __attribute__((cleanup(columns_unref)))

@@ -11,7 +11,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/io.h"
 #include "cli/progress.h"
 
 /* --- events ----------------------------------------------------------------------- */
@@ -218,9 +217,10 @@ progress_add(struct progress *progress, const char *name, const char *uuid)
 
     *row = (struct progress_row){
         .progress = progress,
-        .name = columns_text(name),
+        .name = xstrdup(name),
         .uuid = xstrdup(uuid),
     };
+    utf8_replace_controls(row->name);
     *array_add(progress->rows, progress->count) = row;
     return row;
 }
