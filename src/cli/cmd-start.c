@@ -139,10 +139,10 @@ take_job(const struct starting *starting, struct job *job)
     if (guest->is_finished)
         return;
     if (job->failure)
-        waiting_finish(guest, "error", STATUS_FAILURE, job->failure);
+        waiting_finish(guest, "error", STATUS_FAILURE, NULL, job->failure);
     else if (starting->options->waiting.no_wait)
         waiting_finish(guest, job->was_active ? running_word(progress) : "started",
-                       STATUS_OK, NULL);
+                       STATUS_OK, NULL, NULL);
     else if (job->was_active) {
         progress_note(guest->row, running_word(progress));
         guest->next = false;
@@ -273,7 +273,8 @@ begin(struct starting *starting)
 
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->context->dry_run)
-            waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL);
+            waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL,
+                           NULL);
         else
             waiting_begin_start(starting->jobs[i]->guest);
     }
@@ -283,7 +284,7 @@ begin(struct starting *starting)
         if (guest->starts || guest->is_finished)
             continue;
         if (starting->options->waiting.no_wait || starting->context->dry_run) {
-            waiting_finish(guest, running_word(progress), STATUS_OK, NULL);
+            waiting_finish(guest, running_word(progress), STATUS_OK, NULL, NULL);
             continue;
         }
         progress_note(guest->row, running_word(progress));

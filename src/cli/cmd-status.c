@@ -88,19 +88,20 @@ find_state(virDomainPtr domain)
     return state >= 0 && state < count && words[state] ? words[state] : "unknown";
 }
 
-/* By the file's name, because the caller need not be allowed to list the directory. */
+/* `request` is NULL if it asks for none. By the file's name, because the caller need not be allowed to list the directory. */
 static enum answer
-find_seed(struct domain_status *status, int root, const struct domain_view *view)
+find_seed(struct domain_status *status, int root, const struct domain *domain,
+          const struct request *request)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
-    const struct delivery *delivery = delivery_of_running(&view->domain);
+    const struct delivery *delivery = delivery_of_running(domain);
     cleanup_free char *name = NULL;
     cleanup_failure struct failure *failure = NULL;
     struct stat found;
     int error = rundir;
 
-    if (view->has_request)
-        delivery = delivery_for(&view->request, domain_uses_shim(&view->domain));
+    if (request)
+        delivery = delivery_for(request, domain_uses_shim(domain));
     name = delivery->storage->name(status->uuid);
     if (rundir >= 0)
         error = fstatat(rundir, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
@@ -116,13 +117,11 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
 
 /* --- the seed --------------------------------------------------------------------- */
 
-/* What the guest has, or would get if it has never had a seed. */
+/* What the guest has, or would get if it has never had a seed; `request` may be NULL. */
 static void
-describe_seed(struct domain_status *status, const struct domain_view *view,
+describe_seed(struct domain_status *status, const struct request *request,
               const struct record *record)
 {
-    const struct request *request = &view->request;
-
     if (record->boot.time) {
         status->datasource =
             record->boot.datasource ? xstrdup(record->boot.datasource) : NULL;
@@ -130,7 +129,7 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
             record->boot.instance_id ? xstrdup(record->boot.instance_id) : NULL;
         return;
     }
-    if (!view->has_request)
+    if (!request)
         return;
     status->datasource = xstrdup(request->datasource->name);
     /* A ConfigDrive derives another from the domain's UUID. */
@@ -207,7 +206,11 @@ static int
 read_status(struct domain_status *status, int root, const char *imds_address,
             virDomainPtr domain, struct failure **failure)
 {
-    cleanup_domain_view struct domain_view view = {0};
+    cleanup_definition struct definition running = {0};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *refused = NULL;
+    const struct request *asked = NULL;
+    const bool active = virDomainIsActive(domain) > 0;
     const struct wire_options wire = {.imds_address = imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_record struct record record = {0};
@@ -218,12 +221,12 @@ read_status(struct domain_status *status, int root, const char *imds_address,
         .result = GUEST_STATE_UNTOLD,
         .stage = GUEST_STAGE_NONE,
     };
-    if (domain_view_load(&view, domain, failure) == 0) {
-        status->wants_seed =
-            !view.refused || view.refused->code != FAILURE_REQUEST_MISSING;
+    if (definition_load_running(&running, domain, failure) == 0) {
+        if (request_read(&request, &running.domain, &refused) == 0)
+            asked = &request;
+        status->wants_seed = asked || refused->code != FAILURE_REQUEST_MISSING;
         /* What is missing is added to our copy of the XML. */
-        if (!view.refused &&
-            wire_domain(&view.domain, &view.request, &wire, &wiring, &ignored) == 0 &&
+        if (asked && wire_domain(&running.domain, asked, &wire, &wiring, &ignored) == 0 &&
             wiring.change_count == 0)
             status->wired = ANSWER_YES;
     } else if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN ||
@@ -231,6 +234,8 @@ read_status(struct domain_status *status, int root, const char *imds_address,
         return -1;
     } else {
         status->is_unreadable = true;
+        if ((*failure)->code != FAILURE_LIBVIRT)
+            failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
         take_unread(status, failure);
         status->wants_seed = true;
         status->wired = ANSWER_UNKNOWN;
@@ -238,13 +243,12 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     status->name = xstrdup(virDomainGetName(domain));
     virDomainGetUUIDString(domain, status->uuid);
     status->state = find_state(domain);
-    status->seed = find_seed(status, root, &view);
+    status->seed = find_seed(status, root, &running.domain, asked);
     status->errors = json_array();
     record_read(root, status->uuid, &record, &unreadable);
-    describe_seed(status, &view, &record);
-    describe_result(status, root, view.active,
-                    view.active ? libvirt_snapshot_time(domain) : 0, &record,
-                    &unreadable);
+    describe_seed(status, asked, &record);
+    describe_result(status, root, active, active ? libvirt_snapshot_time(domain) : 0,
+                    &record, &unreadable);
     return 0;
 }
 
@@ -402,10 +406,10 @@ add_domain(struct libscols_table *table, const struct domain_status *row)
         result = "?";
     else if (row->result == GUEST_STATE_RUNNING && stage)
         result = running = xasprintf("%s, %s", result, stage);
-    add_line(table, (const char *const[]){
-                        row->name, row->state, word_of(row, row->wired),
-                        word_of(row, row->seed), row->datasource, row->instance_id,
-                        result, row->since, is_silent ? "nothing" : says});
+    add_line(table, (const char *const[]){row->name, row->state, word_of(row, row->wired),
+                                          word_of(row, row->seed), row->datasource,
+                                          row->instance_id, result, row->since,
+                                          is_silent ? "nothing" : says});
 }
 
 /* main sets no locale, so that nothing else depends on one. But libc and libsmartcols only

@@ -105,7 +105,7 @@ update(const struct context *context, const struct definition *source, bool dry_
         if (lock < 0)
             return -1;
     }
-    if (definition_load_running(&running, source, failure) < 0)
+    if (definition_load_running(&running, source->libvirt, failure) < 0)
         return -1;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;

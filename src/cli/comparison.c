@@ -324,7 +324,7 @@ comparison_read(struct comparison *comparison, const struct context *context,
     if (source->libvirt)
         comparison->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
-        definition_load_running(&comparison->running, source, failure) < 0)
+        definition_load_running(&comparison->running, source->libvirt, failure) < 0)
         return -1;
     /* The secrets first: if they are denied, that is the reason to report. Their content
      * is compared; whether it is shown is decided later. */

@@ -159,14 +159,13 @@ definition_load_known(struct definition *definition, virConnectPtr connection,
 }
 
 int
-definition_load_running(struct definition *running, const struct definition *definition,
+definition_load_running(struct definition *running, virDomainPtr domain,
                         struct failure **failure)
 {
     cleanup_free char *text = NULL;
 
     *running = (struct definition){0};
-    return read_xml(definition->libvirt, 0, &text, &running->doc, &running->domain,
-                    failure);
+    return read_xml(domain, 0, &text, &running->doc, &running->domain, failure);
 }
 
 void
@@ -286,31 +285,4 @@ definition_load_seed(struct seed *seed, struct request *request,
                              denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;
-}
-
-/* --- as it is now ----------------------------------------------------------------- */
-
-int
-domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)
-{
-    cleanup_free char *text = NULL;
-
-    *view = (struct domain_view){.active = virDomainIsActive(domain) > 0};
-    if (read_xml(domain, 0, &text, &view->doc, &view->domain, failure) < 0) {
-        if ((*failure)->code == FAILURE_LIBVIRT)
-            return -1;
-        return failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
-    }
-    view->has_request = request_read(&view->request, &view->domain, &view->refused) == 0;
-    return 0;
-}
-
-void
-domain_view_clear(struct domain_view *view)
-{
-    request_clear(&view->request);
-    domain_clear(&view->domain);
-    xmlFreeDoc(view->doc);
-    failure_free(view->refused);
-    *view = (struct domain_view){0};
 }

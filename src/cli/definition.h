@@ -48,10 +48,9 @@ int definition_load_domain(struct definition *definition, const struct context *
                            const char *argument, enum definition_use use,
                            struct failure **failure);
 
-/* Reads into `running` the XML of the same domain as it runs, which must have come from
- * libvirt. */
-int definition_load_running(struct definition *running,
-                            const struct definition *definition,
+/* Reads the XML that libvirt's domain runs with, or, if it does not run, would be started
+ * with; the domain's connection may be a read-only one. */
+int definition_load_running(struct definition *running, virDomainPtr domain,
                             struct failure **failure);
 
 /* Reads that of the domain, of this connection, which may be for any use. */
@@ -105,23 +104,3 @@ int definition_load_seed(struct seed *seed, struct request *request,
                          struct definition *definition, const struct context *context,
                          bool show_secrets, struct failure **denied,
                          struct failure **failure);
-
-/* --- as it is now ----------------------------------------------------------------- */
-
-/* A domain of libvirt's: the XML that it runs with, or, if it does not run, would be
- * started with; and what it asks for. */
-struct domain_view {
-    bool active;
-    xmlDoc *doc;
-    struct domain domain;
-    bool has_request;
-    struct request request;
-    struct failure *refused; /* why there is no request */
-};
-
-/* Reads it; the connection may be a read-only one. */
-int domain_view_load(struct domain_view *view, virDomainPtr domain,
-                     struct failure **failure);
-void domain_view_clear(struct domain_view *view);
-
-#define cleanup_domain_view __attribute__((cleanup(domain_view_clear)))

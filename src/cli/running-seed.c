@@ -82,10 +82,9 @@ update_device(void *domain, const char *xml, const char *what, struct failure **
 static int
 check_medium(void *domain, struct failure **failure)
 {
-    const struct definition source = {.libvirt = domain};
     cleanup_definition struct definition running = {0};
 
-    if (definition_load_running(&running, &source, failure) < 0)
+    if (definition_load_running(&running, domain, failure) < 0)
         return -1;
     if (seed_path_find_disk(&running.domain))
         return 0;
@@ -225,7 +224,7 @@ scrub_domain(const struct context *context, const struct definition *source,
     if (running_seed_check_caller(context, failure) < 0)
         return -1;
     lock = running_seed_lock(context, failure);
-    if (lock < 0 || definition_load_running(&running, source, failure) < 0)
+    if (lock < 0 || definition_load_running(&running, source->libvirt, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);
@@ -250,7 +249,7 @@ scrub_domain(const struct context *context, const struct definition *source,
                            "started as '%s'\n"
                            "its content stays until the domain is started again",
                            delivery->storage->location, identity.instance_id, booted);
-    if (definition_load_running(&scrubbed, source, failure) < 0 ||
+    if (definition_load_running(&scrubbed, source->libvirt, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
         return -1;
     if (seed_is_same(&old, &seed) &&

@@ -45,12 +45,14 @@ logs_of(const struct guest *guest)
 
 /* --- how it ends ------------------------------------------------------------------ */
 
-static void
-finish(struct guest *guest, const char *outcome, int status,
-       const struct guest_report *report, const struct failure *failure)
+void
+waiting_finish(struct guest *guest, const char *outcome, int status,
+               const struct guest_report *report, const struct failure *failure)
 {
     struct waiting *waiting = guest->waiting;
 
+    if (guest->is_finished)
+        return;
     guest->is_finished = true;
     guest->status = status;
     progress_finish(guest->row, outcome, status, report, failure);
@@ -59,14 +61,6 @@ finish(struct guest *guest, const char *outcome, int status,
             return;
     }
     waiting->is_finished = true;
-}
-
-void
-waiting_finish(struct guest *guest, const char *outcome, int status,
-               const struct failure *failure)
-{
-    if (!guest->is_finished)
-        finish(guest, outcome, status, NULL, failure);
 }
 
 /* The boot is complete, as the guest or the record says. With --scrub, the seed is not
@@ -98,7 +92,7 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
         else
             progress_note(guest->row, "scrubbed");
     }
-    finish(guest, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
+    waiting_finish(guest, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
 }
 
 /* Return: how far the guest was, owned by the caller (free). */
@@ -114,58 +108,44 @@ describe_stage(const struct guest_report *report)
     return xasprintf("the last stage was %s", stage);
 }
 
-/* The time is over, and the boot that counts has not begun. */
-static void
-finish_unbegun(struct guest *guest)
-{
-    const char *name = name_of(guest);
-    const char *reason = "it has not been started";
-    cleanup_failure struct failure *failure = NULL;
-
-    if (guest->has_run)
-        reason = "its guest has not booted again";
-    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
-                guest->waiting->options->timeout, reason);
-    if (guest->starts)
-        failure_hint(&failure,
-                     "libvirt is still starting it: see /var/log/libvirt/qemu/%s.log",
-                     name);
-    else
-        failure_hint(&failure, "--next ignores the last boot and waits for a new one");
-    finish(guest, "timeout", STATUS_TIMEOUT, NULL, failure);
-}
-
-/* What the guest was in the snapshot is not known, and no report may ever come. */
-static void
-finish_reverted(struct guest *guest)
-{
-    cleanup_failure struct failure *failure = NULL;
-
-    failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s': not done after %s s; it was reverted to a snapshot, and no "
-                "result is recorded of the boot that this was taken of\n"
-                "a guest that was done then does not report again before its next boot: "
-                "see its console, or reboot it",
-                name_of(guest), guest->waiting->options->timeout);
-    finish(guest, "timeout", STATUS_TIMEOUT, &guest->report, failure);
-}
-
+/* The time is over. What a guest was in a snapshot may not be known, and no report may ever
+ * come. */
 static void
 finish_by_time(struct guest *guest)
 {
+    const char *name = name_of(guest);
     const struct guest_report *report = &guest->report;
-    bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
+    cleanup_free char *starting =
+        xasprintf("libvirt is still starting it: see /var/log/libvirt/qemu/%s.log", name);
     cleanup_failure struct failure *failure = NULL;
+    const char *reason = stage;
+    const char *hint =
+        "see on its console whether it has booted; if it has, its image has no cloud-init, "
+        "or does not read vendor-data";
+    bool awaits_boot = guest->next && !guest->begun;
 
-    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s",
-                name_of(guest), guest->waiting->options->timeout, stage);
-    if (was_heard)
-        failure_hint(&failure, "%s", logs_of(guest));
-    else
-        failure_hint(&failure, "see on its console whether it has booted; if it has, its "
-                               "image has no cloud-init, or does not read vendor-data");
-    finish(guest, "timeout", STATUS_TIMEOUT, report, failure);
+    if (awaits_boot && (guest->passed[0] || !guest->has_run)) {
+        report = NULL;
+        reason = "it has not been started";
+        if (guest->has_run)
+            reason = "its guest has not booted again";
+        hint = "--next ignores the last boot and waits for a new one";
+        if (guest->starts)
+            hint = starting;
+    } else if (libvirt_snapshot_time(guest->domain) != 0) {
+        reason =
+            "it was reverted to a snapshot, and no result is recorded of the boot that "
+            "this was taken of";
+        hint =
+            "a guest that was done then does not report again before its next boot: see "
+            "its console, or reboot it";
+    } else if (report->state != GUEST_STATE_NOTHING) {
+        hint = logs_of(guest);
+    }
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s\n%s",
+                name, guest->waiting->options->timeout, reason, hint);
+    waiting_finish(guest, "timeout", STATUS_TIMEOUT, report, failure);
 }
 
 /* `detail` is libvirt's virDomainEventStoppedDetailType. */
@@ -206,7 +186,7 @@ finish_by_stop(struct guest *guest, int detail)
                      "see the last messages of the guest and of QEMU: its console and "
                      "/var/log/libvirt/qemu/%s.log",
                      name_of(guest));
-    finish(guest, "stopped", STATUS_STOPPED, report, failure);
+    waiting_finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
 static void
@@ -220,7 +200,7 @@ finish_unstarted(struct guest *guest)
         "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
         "status' shows how its last boot ended",
         name_of(guest));
-    finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
+    waiting_finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
 }
 
 /* --- how it begins ---------------------------------------------------------------- */
@@ -278,42 +258,46 @@ finish_by_record(struct guest *guest, time_t taken)
  * Return: 0, or -1 with the reason why there will never be a report.
  */
 static int
-require_report(const struct domain_view *view, bool has_file, struct failure **failure)
+require_report(const struct domain *domain, bool is_active, bool has_file,
+               struct failure **failure)
 {
     cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *refused = NULL;
     const char *reason, *hint;
     bool wired;
 
-    wire_facts_read(&facts, &view->domain);
+    request_read(&request, domain, &refused);
+    wire_facts_read(&facts, domain);
     wired = facts.uses_shim || facts.reports;
     if (wired && has_file)
         return 0;
-    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
+    if (refused && refused->code == FAILURE_REQUEST_MISSING) {
         reason = "it asks for no seed";
         hint = "give it a request with 'virt-seed set', and start it again";
-    } else if (view->refused) {
-        reason = view->refused->message;
-        hint = view->refused->hint;
-    } else if (!view->request.report) {
+    } else if (refused) {
+        reason = refused->message;
+        hint = refused->hint;
+    } else if (!request.report) {
         reason = "its <cloud-init> says report=\"no\"";
         hint = "remove that with 'virt-seed edit DOMAIN element', and start it again";
-    } else if (view->request.raw) {
+    } else if (request.raw) {
         reason = "its <user-data format=\"raw\"> is for a guest without cloud-init";
         hint = "look in the guest itself";
-    } else if (!request_wants_report(&view->request)) {
+    } else if (!request_wants_report(&request)) {
         reason = "there is no reporter for Windows or oVirt's payload";
         hint = "look in the guest itself";
     } else if (!wired) {
         reason = "it has no report channel";
         hint = "add it with 'virt-seed wire DOMAIN', and start the domain again";
-    } else if (!view->active) {
+    } else if (!is_active) {
         return 0;
     } else {
         reason = "its report is missing: the hook did not run when the domain started";
         hint = "start it again with virt-seed's hook installed";
     }
     failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
-                view->domain.name, reason);
+                domain->name, reason);
     return hint ? failure_hint(failure, "%s", hint) : -1;
 }
 
@@ -321,24 +305,25 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
 static void
 check_report(struct guest *guest)
 {
-    cleanup_domain_view struct domain_view view = {0};
+    cleanup_definition struct definition running = {0};
     cleanup_failure struct failure *failure = NULL;
     const struct waiting_options *options = guest->waiting->options;
     bool has_file = guest->reader.file >= 0;
-    int result = domain_view_load(&view, guest->domain, &failure);
+    const bool is_active = virDomainIsActive(guest->domain) > 0;
+    const struct domain *domain = &running.domain;
+    int result = definition_load_running(&running, guest->domain, &failure);
 
     /* If --scrub cannot work in the end, say so before the waiting. */
-    if (result == 0 && options->scrub && view.active) {
-        result = delivery_of_running(&view.domain)->check_replace(&view.domain, &failure);
-        if (result < 0)
-            failure_prefix(&failure, "domain '%s'", name_of(guest));
-    }
+    if (result == 0 && options->scrub && is_active)
+        result = delivery_of_running(domain)->check_replace(domain, &failure);
+    if (result < 0 && failure->code != FAILURE_LIBVIRT)
+        failure_prefix(&failure, "domain '%s'", name_of(guest));
     if (result < 0)
-        finish(guest, "error", STATUS_FAILURE, NULL, failure);
-    else if (!view.active && !guest->next)
+        waiting_finish(guest, "error", STATUS_FAILURE, NULL, failure);
+    else if (!is_active && !guest->next)
         finish_unstarted(guest);
-    else if (require_report(&view, has_file, &failure) < 0)
-        finish(guest, "silent", STATUS_FAILURE, NULL, failure);
+    else if (require_report(domain, is_active, has_file, &failure) < 0)
+        waiting_finish(guest, "silent", STATUS_FAILURE, NULL, failure);
 }
 
 void
@@ -440,7 +425,7 @@ waiting_on_failure(struct guest *guest, struct failure **reason)
     if (guest->is_finished)
         return;
     failure_prefix(reason, "domain '%s'", name_of(guest));
-    finish(guest, "error", STATUS_FAILURE, &guest->report, *reason);
+    waiting_finish(guest, "error", STATUS_FAILURE, &guest->report, *reason);
 }
 
 /* --- opening, running, closing ----------------------------------------------------- */
@@ -525,18 +510,8 @@ handle_deadline(int timer, void *data)
 
     virEventUpdateTimeout(timer, -1);
     for (size_t i = 0; i < waiting->count; i++) {
-        struct guest *guest = waiting->guests[i];
-
-        bool awaits_boot = guest->next && !guest->begun;
-
-        if (guest->is_finished)
-            continue;
-        if (awaits_boot && (guest->passed[0] || !guest->has_run))
-            finish_unbegun(guest);
-        else if (libvirt_snapshot_time(guest->domain) != 0)
-            finish_reverted(guest);
-        else
-            finish_by_time(guest);
+        if (!waiting->guests[i]->is_finished)
+            finish_by_time(waiting->guests[i]);
     }
 }
 

@@ -97,9 +97,10 @@ void waiting_begin(struct guest *guest);
  * does not count. */
 void waiting_begin_start(struct guest *guest);
 
-/* Ends the waiting for a domain; `failure` is NULL if all is well. */
+/* Ends the waiting for a domain: in a word, and with the exit status for that. `report` is what
+ * is known of the guest, or NULL; `failure` is NULL if all is well. */
 void waiting_finish(struct guest *guest, const char *outcome, int status,
-                    const struct failure *failure);
+                    const struct guest_report *report, const struct failure *failure);
 
 /* Waits until every domain that was added is over. Return: 0, or -1 with a failure. */
 int waiting_run(struct waiting *waiting, struct failure **failure);

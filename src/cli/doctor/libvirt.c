@@ -47,15 +47,18 @@ look_at_domains(struct doctor *doctor)
     int count = virConnectListAllDomains(doctor->connection, &domains, 0);
 
     for (int i = 0; i < count; i++) {
-        cleanup_domain_view struct domain_view view = {0};
+        cleanup_definition struct definition running = {0};
+        cleanup_request struct request request = {0};
         cleanup_failure struct failure *failure = NULL;
         const char *name = virDomainGetName(domains[i]);
+        bool over_http = false;
 
-        if (domain_view_load(&view, domains[i], &failure) == 0) {
-            if (!doctor->nocloud_net_domain && view.has_request &&
-                view.request.datasource->over_http)
+        if (definition_load_running(&running, domains[i], &failure) == 0) {
+            if (request_read(&request, &running.domain, &failure) == 0)
+                over_http = request.datasource->over_http;
+            if (!doctor->nocloud_net_domain && over_http)
                 doctor->nocloud_net_domain = xstrdup(name);
-            if (!doctor->shim_domain && domain_uses_shim(&view.domain))
+            if (!doctor->shim_domain && domain_uses_shim(&running.domain))
                 doctor->shim_domain = xstrdup(name);
         } else if (failure->code == FAILURE_LIBVIRT) {
             doctor_take(doctor, DOCTOR_UNKNOWN, "domains", &failure);
