@@ -344,54 +344,41 @@ definition_commit(struct definition *definition, const struct context *context,
 /* --- its summary -------------------------------------------------------------------- */
 
 void
-wiring_parts_read(struct wiring_parts *parts, const struct definition *definition)
+wiring_parts_read(struct wiring_parts *parts, const struct definition *definition,
+                  bool with_request)
 {
     cleanup_domain struct domain domain = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *serial = NULL;
 
-    *parts = (struct wiring_parts){0};
     /* Disks of definition->domain may be gone after wiring. */
     if (domain_read(&domain, definition->doc, &ignored) < 0)
         return;
     wire_facts_read(&facts, &domain);
-    if (domain_find_serial(&domain))
-        serial = xml_text(domain_find_serial(&domain));
+    serial = xml_text(domain_find_serial(&domain));
     if (facts.disk)
-        parts->disk = xasprintf("%s %s", facts.disk->device, facts.disk->target);
-    parts->serial = serial && strstr(serial, "ds=");
-    parts->report = facts.reports;
-    parts->shim = facts.uses_shim;
-    parts->request = request_find(&domain) != NULL;
-}
-
-void
-wiring_parts_clear(struct wiring_parts *parts)
-{
-    free(parts->disk);
-    *parts = (struct wiring_parts){0};
+        texts_add(&parts->words, &parts->count,
+                  xasprintf("%s %s", facts.disk->device, facts.disk->target));
+    if (strstr(serial, "ds="))
+        texts_add(&parts->words, &parts->count, xstrdup("serial"));
+    if (facts.reports)
+        texts_add(&parts->words, &parts->count, xstrdup("report channel"));
+    if (facts.uses_shim)
+        texts_add(&parts->words, &parts->count, xstrdup("through its emulator"));
+    if (with_request && request_find(&domain))
+        texts_add(&parts->words, &parts->count, xstrdup("<cloud-init>"));
 }
 
 char *
 wiring_parts_describe(const char *done, const struct wiring_parts *parts,
                       const struct wiring_parts *without)
 {
-    const struct {
-        const char *word;
-        bool is_new;
-    } words[] = {
-        {parts->disk, parts->disk && !without->disk},
-        {"serial", parts->serial && !without->serial},
-        {"report channel", parts->report && !without->report},
-        {"through its emulator", parts->shim && !without->shim},
-        {"<cloud-init>", parts->request && !without->request},
-    };
     cleanup_buffer struct buffer list = {0};
 
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-        if (words[i].is_new)
-            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", words[i].word);
+    for (size_t i = 0; i < parts->count; i++) {
+        if (!texts_have(without->words, without->count, parts->words[i]))
+            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", parts->words[i]);
     }
     return list.size > 0 ? xasprintf("%s (%s)", done, list.data) : xstrdup(done);
 }

@@ -6,6 +6,7 @@
 
 #include <libvirt/libvirt.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/verdict.h"
@@ -64,17 +65,21 @@ int definition_wire_in_libvirt(const struct context *context, virConnectPtr conn
 
 /* --- its summary ------------------------------------------------------------------ */
 
-/* What a definition has of virt-seed's. */
+/* Words for what a definition has of virt-seed's: "cdrom sda", "serial". */
 struct wiring_parts {
-    char *disk; /* "cdrom sda", or NULL */
-    bool serial;
-    bool report;
-    bool shim;
-    bool request;
+    char **words;
+    size_t count;
 };
 
-void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition);
-void wiring_parts_clear(struct wiring_parts *parts);
+/* Adds them; "<cloud-init>" only if that is asked for. */
+void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition,
+                       bool with_request);
+
+static inline void
+wiring_parts_clear(struct wiring_parts *parts)
+{
+    texts_free(parts->words, parts->count);
+}
 
 #define cleanup_wiring_parts __attribute__((cleanup(wiring_parts_clear)))
 

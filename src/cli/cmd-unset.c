@@ -23,11 +23,11 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
-    wiring_parts_read(&before, &definition);
+    wiring_parts_read(&before, &definition, true);
     wire_remove(&definition.domain, &wiring);
     if (!options->wiring_only)
         wire_remove_request(&definition.domain, &wiring);
-    wiring_parts_read(&after, &definition);
+    wiring_parts_read(&after, &definition, true);
     change.summary = summary = wiring_parts_describe("unset", &before, &after);
     return definition_commit(&definition, context, &change,
                              "nothing of virt-seed's to remove", &wiring, failure);

@@ -108,7 +108,7 @@ static int
 wire(const struct context *context, const struct options *options, struct wiring *wiring,
      struct failure **failure)
 {
-    const struct wiring_parts unmentioned = {.request = true};
+    const struct wiring_parts nothing = {0};
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring_parts struct wiring_parts parts = {0};
@@ -120,8 +120,8 @@ wire(const struct context *context, const struct options *options, struct wiring
         return -1;
     if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
-    wiring_parts_read(&parts, &definition);
-    change.summary = summary = wiring_parts_describe("wired", &parts, &unmentioned);
+    wiring_parts_read(&parts, &definition, false);
+    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
     return definition_commit(&definition, context, &change, "already wired", wiring,
                              failure);
 }
