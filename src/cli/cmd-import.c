@@ -27,25 +27,18 @@ struct options {
     struct change_options change;
 };
 
-/* What can be read. */
-enum {
-    FORMAT_KUBEVIRT,
-    FORMAT_OVIRT,
-    FORMAT_SEED,
-};
-
 static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
 } formats[] = {
-    [FORMAT_KUBEVIRT] = {"kubevirt", import_kubevirt},
-    [FORMAT_OVIRT] = {"ovirt", import_ovirt},
-    [FORMAT_SEED] = {"seed", import_seed_file},
+    {"kubevirt", import_kubevirt},
+    {"ovirt", import_ovirt},
+    {"seed", import_seed_file},
 };
 
 static const struct format *
-format_by_name(const char *name)
+find_format(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
         if (strcmp(formats[i].name, name) == 0)
@@ -54,18 +47,16 @@ format_by_name(const char *name)
     return NULL;
 }
 
-/* Return: the format that the content looks like: oVirt's documents are XML, KubeVirt's YAML
- * or JSON. */
-static const struct format *
+/* Return: the name of the format that the content looks like: oVirt's documents are XML,
+ * KubeVirt's YAML or JSON. */
+static const char *
 guess_format(const struct buffer *data)
 {
     const char *text = buffer_text(data);
 
     if (import_is_seed(text, data->size))
-        return &formats[FORMAT_SEED];
-    if (text[strspn(text, " \t\r\n")] == '<')
-        return &formats[FORMAT_OVIRT];
-    return &formats[FORMAT_KUBEVIRT];
+        return "seed";
+    return text[strspn(text, " \t\r\n")] == '<' ? "ovirt" : "kubevirt";
 }
 
 static int
@@ -75,7 +66,7 @@ read_import(struct import *import, const struct context *context, const char *ma
     const char *name = context->operands[context->operand_count - 1];
     const char *file = strcmp(name, "-") == 0 ? NULL : name;
     const struct format *format =
-        context->operand_count > 1 ? format_by_name(context->operands[0]) : NULL;
+        context->operand_count > 1 ? find_format(context->operands[0]) : NULL;
     cleanup_buffer struct buffer data = {0};
 
     if (context->operand_count > 1 && !format)
@@ -89,7 +80,7 @@ read_import(struct import *import, const struct context *context, const char *ma
                 &data, failure) < 0)
         return -1;
     if (!format)
-        format = guess_format(&data);
+        format = find_format(guess_format(&data));
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||

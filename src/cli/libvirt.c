@@ -73,19 +73,28 @@ ignore_error(void *data, virErrorPtr error)
 
 /* --- whose daemon it is -------------------------------------------------------------- */
 
-/* Return: whether the URI is of the daemon of a user's session; `server` gets the host if
- * that is another, owned by the caller (free). */
+/* Return: whether the URI is of the daemon of a user's session. */
 static bool
-is_session(const char *text, char **server)
+is_session(const char *text)
 {
     xmlURI *uri = text ? xmlParseURI(text) : NULL;
     const bool is_qemu = uri && uri->scheme && strncmp(uri->scheme, "qemu", 4) == 0;
     const bool result = is_qemu && uri->path && strcmp(uri->path, "/session") == 0;
 
-    if (result && server && uri->server && *uri->server)
-        *server = xstrdup(uri->server);
     xmlFreeURI(uri);
     return result;
+}
+
+/* Return: the host that the URI names if it is another one, owned by the caller (free), or
+ * NULL. */
+static char *
+find_server(const char *text)
+{
+    xmlURI *uri = text ? xmlParseURI(text) : NULL;
+    char *server = uri && uri->server && *uri->server ? xstrdup(uri->server) : NULL;
+
+    xmlFreeURI(uri);
+    return server;
 }
 
 /* Return: the value of uri_default in the user's libvirt.conf, owned by the caller (free),
@@ -123,10 +132,11 @@ libvirt_choose_scope(const struct context *context, struct failure **failure)
     const bool may_default =
         geteuid() != 0 && strcmp(context->root_path, "/") == 0 && !(given && *given);
     cleanup_free char *configured = may_default ? read_user_default(context->root) : NULL;
-    cleanup_free char *server = NULL;
+    const char *uri = configured ? configured : given;
+    cleanup_free char *server = find_server(uri);
     cleanup_failure struct failure *none = NULL;
 
-    if (is_session(configured ? configured : given, &server)) {
+    if (is_session(uri)) {
         if (!server)
             return scope_use_session(context->root, geteuid(), failure);
         return failure_set(failure, FAILURE_USAGE,
@@ -146,7 +156,7 @@ check_scope(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *uri = virConnectGetURI(connection);
 
-    if (is_session(uri, NULL) == (scope()->home != NULL))
+    if (is_session(uri) == (scope()->home != NULL))
         return 0;
     return failure_set(
         failure, FAILURE_USAGE,
@@ -194,42 +204,27 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     return NULL;
 }
 
-/* Return: the URI if it names another host, owned by the caller (xmlFreeURI), or NULL. */
-static xmlURI *
-parse_remote(const char *text)
-{
-    xmlURI *uri = text ? xmlParseURI(text) : NULL;
-
-    if (uri && uri->server && *uri->server)
-        return uri;
-    xmlFreeURI(uri);
-    return NULL;
-}
-
 bool
 libvirt_is_remote(virConnectPtr connection)
 {
-    cleanup_free char *text = connection ? virConnectGetURI(connection) : NULL;
-    xmlURI *uri = parse_remote(text);
+    cleanup_free char *uri = connection ? virConnectGetURI(connection) : NULL;
+    cleanup_free char *server = find_server(uri);
 
-    xmlFreeURI(uri);
-    return uri;
+    return server;
 }
 
 static int
-require_local(const char *text, struct failure **failure)
+require_local(const char *uri, struct failure **failure)
 {
-    xmlURI *uri = parse_remote(text);
+    cleanup_free char *server = find_server(uri);
 
-    if (!uri)
+    if (!server)
         return 0;
-    failure_set(failure, FAILURE_USAGE,
-                "the domain is on another host, whose files and secrets cannot be read "
-                "from here\n"
-                "run the command on '%.256s', without --connect",
-                uri->server);
-    xmlFreeURI(uri);
-    return -1;
+    return failure_set(failure, FAILURE_USAGE,
+                       "the domain is on another host, whose files and secrets cannot be "
+                       "read from here\n"
+                       "run the command on '%.256s', without --connect",
+                       server);
 }
 
 int
@@ -263,7 +258,7 @@ libvirt_require_own(virConnectPtr connection, struct failure **failure)
 
     if (libvirt_require_local(connection, failure) < 0)
         return -1;
-    if (uri && (strcmp(uri, scope()->uri) == 0 || is_session(uri, NULL)))
+    if (uri && (strcmp(uri, scope()->uri) == 0 || is_session(uri)))
         return 0;
     return failure_set(failure, FAILURE_USAGE,
                        "'%s' is not this host's daemon for QEMU, and does not know its "
