@@ -66,9 +66,10 @@ set_remove_if_empty(xmlNode *node)
         xml_remove(node);
 }
 
-int
-set_check_text(const struct option_value *value, const char *text, size_t size,
-               struct failure **failure)
+/* Fails if XML cannot hold the text of the option. */
+static int
+check_text(const struct option_value *value, const char *text, size_t size,
+           struct failure **failure)
 {
     if (element_can_hold(text, size))
         return 0;
@@ -98,16 +99,15 @@ add_text(struct writing *writing, const struct option_value *value,
 {
     const struct setting *setting = value->row->data;
     xmlNode *parent = writing->element;
+    xmlNode *node;
 
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
     if (setting->below)
         parent = set_find_or_add(parent, setting->below);
-    set_indent(element_add_text(parent, setting->element, value->text));
+    node = set_indent(element_add_text(parent, setting->element, value->text));
+    if (setting->attribute)
+        xml_set_attribute(node, setting->attribute, setting->value);
     return 0;
 }
-
-#define USER_DATA_RAW "user-data-raw"
 
 static int
 add_document(struct writing *writing, const struct option_value *value,
@@ -121,8 +121,8 @@ add_document(struct writing *writing, const struct option_value *value,
         return -1;
     node = set_indent(
         element_add_data(writing->element, setting->element, content.data, content.size));
-    if (strcmp(value->row->name, USER_DATA_RAW) == 0)
-        xml_set_attribute(node, "format", "raw");
+    if (setting->attribute)
+        xml_set_attribute(node, setting->attribute, setting->value);
     return 0;
 }
 
@@ -139,8 +139,6 @@ static int
 add_attribute(struct writing *writing, const struct option_value *value,
               struct failure **failure)
 {
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
     /* remove_attribute() has removed the old one. */
     if (xmlHasProp(writing->element, (const xmlChar *)value->row->name))
         return failure_set(failure, FAILURE_USAGE,
@@ -151,24 +149,9 @@ add_attribute(struct writing *writing, const struct option_value *value,
 }
 
 static int
-add_instance_id(struct writing *writing, const struct option_value *value,
-                struct failure **failure)
-{
-    xmlNode *node;
-
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
-    node = set_indent(element_add_text(writing->element, "instance-id", value->text));
-    xml_set_attribute(node, "policy", "fixed");
-    return 0;
-}
-
-static int
 add_instance_id_policy(struct writing *writing, const struct option_value *value,
                        struct failure **failure)
 {
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
     xml_set_attribute(set_indent(element_add(writing->element, "instance-id")), "policy",
                       value->text);
     return 0;
@@ -204,8 +187,6 @@ add_entry(struct writing *writing, const struct option_value *value,
                            "--meta-data has '%.64s', expected KEY=VALUE\n"
                            "give a key, '=' and its value",
                            text);
-    if (set_check_text(value, text, strlen(text), failure) < 0)
-        return -1;
     if (!text[length + 1])
         return 0;
     parent = set_find_or_add(writing->element, "meta-data");
@@ -224,7 +205,7 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
     char *rest = NULL, *line;
 
     if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
-        set_check_text(value, content.data, content.size, failure) < 0)
+        check_text(value, content.data, content.size, failure) < 0)
         return -1;
     for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\r\n", &rest)) {
@@ -265,8 +246,11 @@ write_settings(struct writing *writing, const struct option_values *values,
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];
         const struct setting *setting = value->row->data;
+        bool is_path = strcmp(value->row->argument, "FILE") == 0;
 
-        if (*value->text)
+        if (!is_path)
+            result = check_text(value, value->text, strlen(value->text), failure);
+        if (result == 0 && *value->text)
             result = setting->add(writing, value, failure);
     }
     if (result == 0 && !request_is_same(before, writing->element)) {
@@ -389,49 +373,51 @@ run(const struct context *context, const void *data, struct failure **failure)
               .data = &(const struct setting){__VA_ARGS__})
 
 static const struct option_row rows[] = {
-    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
-            add_document),
-    SETTING(USER_DATA_RAW, "FILE",
-            "a document for a guest without cloud-init, given alone", NULL, "user-data",
-            NULL, add_document),
+    SETTING("user-data", "FILE", "a document for cloud-init *", .element = "user-data",
+            .add = add_document),
+    SETTING("user-data-raw", "FILE",
+            "a document for a guest without cloud-init, given alone",
+            .element = "user-data", .add = add_document, .attribute = "format",
+            .value = "raw"),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
-            NULL, "vendor-data", NULL, add_document),
-    SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,
-            "network-config", NULL, add_document),
-    SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *", NULL, "meta-data",
-            remove_entry, add_entry),
+            .element = "vendor-data", .add = add_document),
+    SETTING("network-config", "FILE", "version 1 or 2, or network_data.json",
+            .element = "network-config", .add = add_document),
+    SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *",
+            .element = "meta-data", .remove = remove_entry, .add = add_entry),
     SETTING("ssh-key", "FILE", "the public keys of the default user *",
-            "ssh-authorized-keys", "key", NULL, add_ssh_keys),
-    SETTING("ssh-host-keys", "generate", "a host key that known-hosts prints", NULL, NULL,
-            remove_attribute, add_attribute),
+            .below = "ssh-authorized-keys", .element = "key", .add = add_ssh_keys),
+    SETTING("ssh-host-keys", "generate", "a host key that known-hosts prints",
+            .remove = remove_attribute, .add = add_attribute),
     SETTING("machine-id", "per-instance", "a machine-id of its own for each instance",
-            NULL, NULL, remove_attribute, add_attribute),
-    SETTING("hostname", "NAME", "instead of the domain's name", NULL, "hostname", NULL,
-            add_text),
-    SETTING("instance-id", "ID", "instead of the domain's UUID", NULL, "instance-id",
-            NULL, add_instance_id),
+            .remove = remove_attribute, .add = add_attribute),
+    SETTING("hostname", "NAME", "instead of the domain's name", .element = "hostname",
+            .add = add_text),
+    SETTING("instance-id", "ID", "instead of the domain's UUID", .element = "instance-id",
+            .add = add_text, .attribute = "policy", .value = "fixed"),
     SETTING("instance-id-policy", "content|domain",
-            "content: a new one whenever the seed changes", NULL, "instance-id", NULL,
-            add_instance_id_policy),
-    SETTING("user", "NAME", "the default user's name", "initialization", "user_name",
-            NULL, add_text),
-    SETTING("timezone", "ZONE", "such as Europe/Berlin", "initialization", "timezone",
-            NULL, add_text),
+            "content: a new one whenever the seed changes", .element = "instance-id",
+            .add = add_instance_id_policy),
+    SETTING("user", "NAME", "the default user's name", .below = "initialization",
+            .element = "user_name", .add = add_text),
+    SETTING("timezone", "ZONE", "such as Europe/Berlin", .below = "initialization",
+            .element = "timezone", .add = add_text),
     SETTING("ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,mac=MAC|dhcp",
-            "the address of an interface; gw, dns and mac are optional *", NULL, NULL,
-            set_remove_ip, set_add_ip),
-    SETTING("password-file", "FILE",
-            "the default user's password; this host stores its hash", NULL, PASSWORD_NAME,
-            set_remove_password, set_add_password),
+            "the address of an interface; gw, dns and mac are optional *",
+            .remove = set_remove_ip, .add = set_add_ip),
+    SETTING(
+        "password-file", "FILE", "the default user's password; this host stores its hash",
+        .element = PASSWORD_NAME, .remove = set_remove_password, .add = set_add_password),
     SETTING("root-password-file", "FILE", "root's password; this host stores its hash",
-            NULL, ROOT_PASSWORD_NAME, set_remove_password, set_add_password),
+            .element = ROOT_PASSWORD_NAME, .remove = set_remove_password,
+            .add = set_add_password),
     SETTING(
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",
-        NULL, NULL, set_remove_secret, set_add_secret),
+        .remove = set_remove_secret, .add = set_add_secret),
     SETTING("datasource", "nocloud|configdrive|nocloud-net",
-            "the datasource that the seed is for", NULL, NULL, remove_attribute,
-            add_attribute),
+            "the datasource that the seed is for", .remove = remove_attribute,
+            .add = add_attribute),
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
     OPTION_END,

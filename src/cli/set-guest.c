@@ -97,7 +97,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
     const char *address = strsep(&rest, ",");
     bool dhcp = strcmp(address, "dhcp") == 0;
 
-    if (!mac || set_check_text(value, value->text, strlen(value->text), failure) < 0)
+    if (!mac)
         return -1;
     if (!dhcp && !strchr(address, '/'))
         return failure_set(failure, FAILURE_USAGE,
@@ -281,8 +281,6 @@ set_add_secret(struct writing *writing, const struct option_value *value,
     cleanup_free char *name = NULL;
     xmlNode *node;
 
-    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
-        return -1;
     /* A value without a part was refused when the old secret was removed. */
     if (!part || !*secret)
         return 0;

@@ -27,6 +27,8 @@ struct setting {
     const char *element;
     set_step *remove; /* what was there; NULL: the elements of that name */
     set_step *add;
+    const char *attribute; /* that the element gets, or NULL */
+    const char *value;
 };
 
 /* --- the element ---------------------------------------------------------------------- */
@@ -41,10 +43,6 @@ void set_remove_all(xmlNode *parent, const char *name);
 
 /* For an element that only exists for its children or attributes; it may be NULL. */
 void set_remove_if_empty(xmlNode *node);
-
-/* Fails if XML cannot hold the text of the option. */
-int set_check_text(const struct option_value *value, const char *text, size_t size,
-                   struct failure **failure);
 
 /* --- settings ------------------------------------------------------------------------- */
 
