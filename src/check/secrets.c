@@ -12,12 +12,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "check/check.h"
 #include "domain/xml.h"
 
-#define MOVE_HINT                                                                        \
-    "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""
 #define EVERYBODY "in the domain's XML, which every local user can read"
+
+/* Return: what to do about a secret in the XML, owned by the caller (free). */
+static char *
+make_hint(const char *attributes)
+{
+    return xasprintf("move it to %s/NAME/KEY and write %s", scope()->secrets, attributes);
+}
 
 /* --- in the XML --------------------------------------------------------------------- */
 
@@ -121,28 +127,28 @@ rule_has_secret(const struct check *check, const struct yaml_node *node)
     return node->kind == YAML_SCALAR && has_secret(node->text, node->length);
 }
 
-static const struct rule rules[] = {
-    {{"**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
-      "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
-      "**.client-key-password", "chpasswd.list"},
-     rule_is_password,
-     WARNING_INLINE_SECRET,
-     "seems to be a secret " EVERYBODY,
-     MOVE_HINT},
-    {{"**.*"},
-     rule_has_secret,
-     WARNING_INLINE_SECRET,
-     "seems to contain a password or key " EVERYBODY,
-     MOVE_HINT},
-    {.paths = {NULL}},
-};
-
 static void
 check_document(const struct check *check, const struct part *part,
                enum user_data_kind kind, void *context)
 {
     const bool is_yaml = kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_JSONP ||
                          part->kind == PART_NETWORK_CONFIG;
+    cleanup_free char *hint = make_hint("secret=\"NAME\"");
+    const struct rule rules[] = {
+        {{"**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
+          "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
+          "**.client-key-password", "chpasswd.list"},
+         rule_is_password,
+         WARNING_INLINE_SECRET,
+         "seems to be a secret " EVERYBODY,
+         hint},
+        {{"**.*"},
+         rule_has_secret,
+         WARNING_INLINE_SECRET,
+         "seems to contain a password or key " EVERYBODY,
+         hint},
+        {.paths = {NULL}},
+    };
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = is_yaml ? rules_read(&yaml, part) : NULL;
     cleanup_free char *description = NULL;
@@ -154,7 +160,7 @@ check_document(const struct check *check, const struct part *part,
     if (!has_secret(buffer_text(&part->data), part->data.size))
         return;
     description = part_describe(part);
-    check_warn(check, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
+    check_warn(check, WARNING_INLINE_SECRET, part->line, hint,
                "%s seems to contain a password or key " EVERYBODY, description);
 }
 
@@ -162,11 +168,11 @@ check_document(const struct check *check, const struct part *part,
 static void
 check_inline(const struct check *check, const struct part *part)
 {
+    cleanup_free char *hint = make_hint("secret=\"NAME\" key=\"KEY\"");
+
     if (part->kind == PART_VALUE && strstr(part->element, "password"))
-        check_warn(check, WARNING_INLINE_SECRET, part->line,
-                   "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
-                   "secret=\"NAME\" key=\"KEY\"",
-                   "<%s> is " EVERYBODY, part->element);
+        check_warn(check, WARNING_INLINE_SECRET, part->line, hint, "<%s> is " EVERYBODY,
+                   part->element);
     else if (!check_each_piece(check, part, check_document, NULL))
         check_document(check, part, USER_DATA_UNKNOWN, NULL);
 }

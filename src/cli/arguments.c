@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 
 /* A command's own options and the global ones. */
 #define ROWS_MAX 40
@@ -144,6 +145,19 @@ take_option(const struct option_row *row, const struct command *command,
     return 0;
 }
 
+/* A word of the synopsis says whether an operand may be a file. */
+static int
+check_domain(const struct command *command, const char *word, const char *operand,
+             struct failure **failure)
+{
+    if (!strstr(word, "DOMAIN") || strstr(word, "FILE") || !definition_is_file(operand))
+        return 0;
+    return failure_set(failure, FAILURE_USAGE,
+                       "'%s' is a file, and 'virt-seed %s' needs a domain\n"
+                       "give the name or the UUID of a domain of libvirt's",
+                       operand, command->name);
+}
+
 static int
 check_operands(const struct context *context, const struct command *command,
                struct failure **failure)
@@ -155,12 +169,19 @@ check_operands(const struct context *context, const struct command *command,
 
     for (const char *word = strtok_r(words, " ", &rest); word;
          word = strtok_r(NULL, " ", &rest), count++) {
+        const bool repeats = strstr(word, "…");
+
         required += *word != '[';
         if (required > context->operand_count && *word != '[')
             return failure_set(failure, FAILURE_USAGE,
                                "missing argument: %s\nvirt-seed %s %s", word,
                                command->name, synopsis);
-        if (strstr(word, "…"))
+        for (size_t i = count; i < context->operand_count; i++) {
+            if ((i == count || repeats) &&
+                check_domain(command, word, context->operands[i], failure) < 0)
+                return -1;
+        }
+        if (repeats)
             return 0;
     }
     if (context->operand_count <= count)

@@ -7,7 +7,9 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libxml/tree.h>
 
@@ -218,6 +220,12 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
 
 /* --- all of them ------------------------------------------------------------------ */
 
+static bool
+is_path(const struct option_value *value)
+{
+    return strcmp(value->row->argument, "FILE") == 0;
+}
+
 /* Writes the settings into the element, which is added if there is none, and notes in
  * `wiring` what has changed, if anything. */
 static int
@@ -246,9 +254,8 @@ write_settings(struct writing *writing, const struct option_values *values,
     for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];
         const struct setting *setting = value->row->data;
-        bool is_path = strcmp(value->row->argument, "FILE") == 0;
 
-        if (!is_path)
+        if (!is_path(value))
             result = check_text(value, value->text, strlen(value->text), failure);
         if (result == 0 && *value->text)
             result = setting->add(writing, value, failure);
@@ -260,6 +267,20 @@ write_settings(struct writing *writing, const struct option_values *values,
     }
     xmlFreeNode(before);
     return result;
+}
+
+/* Fails before anything else is asked if a file cannot be read. */
+static int
+check_files(const struct option_values *values, struct failure **failure)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct option_value *value = &values->list[i];
+
+        if (is_path(value) && *value->text && access(value->text, R_OK) < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                     "could not read '%s'\n" FILE_HINT, value->text);
+    }
+    return 0;
 }
 
 /* A start would refuse a document that its guest cannot read. The host's files and secrets
@@ -338,7 +359,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (context->dry_run)
         change.summary = "changed";
-    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+    if (check_files(&options->settings, failure) < 0 ||
+        definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
         definition_check_output(&definition, context, &change, failure) < 0 ||
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;

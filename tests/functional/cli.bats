@@ -264,15 +264,20 @@ options_of_help() {
     done
     run virt-seed -c test:///default wire web1
     assert_refused 1 "error: there is no domain 'web1'" 'virsh list --all'
-    run virt-seed -c test:///default update unwired.xml
-    assert_refused 1 "error: there is no domain 'unwired.xml'"
 }
 
 @test "wait and status take several domains, and look for them in libvirt only" {
-    run virt-seed -c test:///default wait test wired.xml
-    assert_refused 4 "there is no domain 'wired.xml'" 'virsh list --all'
-    run virt-seed -c test:///default status test wired.xml
-    assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
+    local command
+
+    run virt-seed -c test:///default wait test web1
+    assert_refused 4 "there is no domain 'web1'" 'virsh list --all'
+    run virt-seed -c test:///default status test web1
+    assert_refused 1 "there is no domain 'web1'" 'virsh list --all'
+    # libvirt is not asked for a file.
+    for command in wait status start update; do
+        run virt-seed -c test:///no-such-file.xml "$command" test wired.xml
+        assert_refused 2 "'wired.xml' is a file, and 'virt-seed $command' needs a domain" 'the name'
+    done
     run -1 virt-seed -c test:///default wait test test
     [[ $output == *"error: domain 'test': "*"<domain type='test'>"* ]]
     run -2 virt-seed wait --timeout=soon web1

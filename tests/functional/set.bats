@@ -219,6 +219,9 @@ END
     assert_refused 1 'datasource="moon"'
     run virt-seed set -i --user-data=none web1.xml
     assert_refused 1 "could not read 'none'"
+    # libvirt is not asked before.
+    run virt-seed -c test:///no-such-file.xml set --ssh-key=none web1
+    assert_refused 1 "could not read 'none'"
     run virt-seed set -i --user-data=. web1.xml
     assert_refused 1 "could not read '.'"
     run virt-seed set -i --meta-data=role web1.xml

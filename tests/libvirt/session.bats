@@ -184,6 +184,12 @@ rehearses() {
     her_virsh start web1
     run -0 document vendor-data
     [[ $output = *'"ann"'* && $output != *'"host"'* ]]
+    her_virsh destroy web1
+
+    define $'<ci:user-data>#cloud-config\npassword: hunter2\n</ci:user-data>'
+    her_virt_seed wire web1
+    run -0 her_virt_seed check web1
+    [[ $output = *"hint: move it to $home/.config/virt-seed/secrets/NAME/KEY "* ]]
 }
 
 @test "what is wired for another scope is an error, with the line to type" {
