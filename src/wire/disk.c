@@ -130,6 +130,12 @@ choose_bus(const struct domain *domain, const struct request *request)
 
 /* --- the position on the bus ---------------------------------------------------------- */
 
+struct drive_position {
+    bool addressed; /* the bus has drive addresses; else libvirt chooses the position */
+    bool new_controller;
+    struct drive_address address;
+};
+
 /* Return: the `count` addresses in use on the bus, owned by the caller (free). */
 static struct drive_address *
 read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
@@ -234,9 +240,10 @@ is_taken(const struct domain *domain, enum domain_bus bus,
     return false;
 }
 
-int
-wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
-                        struct drive_position *position, struct failure **failure)
+/* Finds a free position. On scsi it is on a virtio-scsi controller, existing or new. */
+static int
+find_position(const struct domain *domain, enum domain_bus bus,
+              struct drive_position *position, struct failure **failure)
 {
     struct drive_address *address = &position->address;
 
@@ -272,9 +279,11 @@ wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
     return 0;
 }
 
-char *
-wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
-                      const struct drive_address *address)
+/* Return: an unused target name, after all others so that libvirt keeps the order of the
+ * cdroms; owned by the caller (free). */
+static char *
+find_target(const struct domain *domain, enum domain_bus bus,
+            const struct drive_address *address)
 {
     const char *prefix = target_prefix(bus);
     cleanup_free char *by_position =
@@ -352,9 +361,9 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
                            "machine '%s' has no bus \"ide\"\n"
                            "omit bus=, or use \"scsi\"",
                            domain->machine ? domain->machine : domain->arch);
-    if (wire_disk_find_position(domain, bus, &position, failure) < 0)
+    if (find_position(domain, bus, &position, failure) < 0)
         return -1;
-    target = wire_disk_free_target(domain, bus, &position.address);
+    target = find_target(domain, bus, &position.address);
     /* After the last disk: <boot dev='cdrom'/> boots from the first cdrom. */
     disk = wire_add_device(domain, "disk", "emulator");
     write_disk(disk, bus, path, target, &position);

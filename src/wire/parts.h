@@ -7,32 +7,6 @@
 
 #include "wire/wire.h"
 
-/* --- a place for the disk ---------------------------------------------------------- */
-
-/* A free position for a disk on a bus. */
-struct drive_position {
-    bool addressed; /* the bus has drive addresses; else libvirt chooses the position */
-    bool new_controller;
-    struct drive_address address;
-};
-
-/*
- * Finds a free position that libvirt would not derive from a target's name, so that it
- * does not conflict with disks added later. On scsi it is on a virtio-scsi controller,
- * existing or new.
- */
-int wire_disk_find_position(const struct domain *domain, enum domain_bus bus,
-                            struct drive_position *position, struct failure **failure);
-
-/*
- * Return: an unused target name, after all others so that libvirt keeps the order of the
- * cdroms; owned by the caller (free).
- */
-char *wire_disk_free_target(const struct domain *domain, enum domain_bus bus,
-                            const struct drive_address *address);
-
-/* --- adding and removing ---------------------------------------------------------- */
-
 /* Adds an empty element to <devices>, after the last one of that name, or else after the
  * last `other`. Return: it. */
 xmlNode *wire_add_device(struct domain *domain, const char *name, const char *other);

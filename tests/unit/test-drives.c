@@ -2,12 +2,42 @@
 /* Where on a bus there is room for one more disk: wire/disk.c. */
 #include "config.h"
 
+#include <limits.h>
+
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/xml.h"
 #include "unit.h"
 #include "wire/parts.h"
 
 #define VIRTIO_SCSI "<controller type='scsi' index='0' model='virtio-scsi'/>"
+
+struct drive_position {
+    bool addressed;
+    bool new_controller;
+    struct drive_address address;
+};
+
+/* Adds the seed's disk to a domain with those devices. Return: its element; NULL on failure. */
+static const xmlNode *
+add_disk(struct unit_domain *unit, const char *devices, enum domain_bus bus,
+         struct failure **failure)
+{
+    const struct request request = {.datasource = &datasources[0], .bus = bus};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
+                                       "</devices></domain>",
+                                       devices);
+
+    unit_domain_read(unit, xml);
+    if (wire_disk(&unit->domain, &request, &wiring, failure) < 0)
+        return NULL;
+    xml_foreach(disk, xml_child(unit->domain.root, "devices"), "disk") {
+        if (xml_attribute_is(xml_child(disk, "alias"), "name", SEED_DISK_ALIAS))
+            return disk;
+    }
+    return NULL;
+}
 
 /* Asserts the position and the name that a new disk gets on the bus with those devices. */
 static void
@@ -15,24 +45,26 @@ assert_position(const char *devices, enum domain_bus bus, struct drive_position 
                 const char *target)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
-    cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
-                                       "</devices></domain>",
-                                       devices);
-    cleanup_free char *name = NULL;
-    struct drive_position position;
     struct failure *failure = NULL;
+    const xmlNode *disk = add_disk(&unit, devices, bus, &failure);
+    const xmlNode *address = xml_child(disk, "address");
+    cleanup_free char *name = xml_attribute(xml_child(disk, "target"), "dev");
 
-    unit_domain_read(&unit, xml);
-    wire_disk_find_position(&unit.domain, bus, &position, &failure);
     assert_no_failure(failure);
-    assert_int_equal(position.addressed, expected.addressed);
-    assert_int_equal(position.new_controller, expected.new_controller);
-    assert_int_equal(position.address.controller, expected.address.controller);
-    assert_int_equal(position.address.bus, expected.address.bus);
-    assert_int_equal(position.address.target, expected.address.target);
-    assert_int_equal(position.address.unit, expected.address.unit);
-    name = wire_disk_free_target(&unit.domain, bus, &position.address);
     assert_string_equal(name, target);
+    assert_int_equal(wire_find_controller(&unit.domain, "ua-virt-seed-scsi") != NULL,
+                     expected.new_controller);
+    assert_int_equal(address != NULL, expected.addressed);
+    if (address) {
+        const struct drive_address *wanted = &expected.address;
+
+        assert_int_equal(xml_attribute_number(address, "controller", INT_MAX),
+                         wanted->controller);
+        assert_int_equal(xml_attribute_number(address, "bus", INT_MAX), wanted->bus);
+        assert_int_equal(xml_attribute_number(address, "target", INT_MAX),
+                         wanted->target);
+        assert_int_equal(xml_attribute_number(address, "unit", INT_MAX), wanted->unit);
+    }
 }
 
 static void
@@ -180,17 +212,14 @@ static void
 says_when_ide_is_full(void **state)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
-    struct drive_position position;
     struct failure *failure = NULL;
 
     (void)state;
-    unit_domain_read(&unit,
-                     "<domain type='kvm'><name>x</name><devices>"
-                     "<disk><target dev='hda'/></disk><disk><target dev='hdb'/></disk>"
-                     "<disk><target dev='hdc'/></disk><disk><target dev='hdd'/></disk>"
-                     "</devices></domain>");
-    assert_int_equal(
-        wire_disk_find_position(&unit.domain, DOMAIN_BUS_IDE, &position, &failure), -1);
+    assert_null(
+        add_disk(&unit,
+                 "<disk><target dev='hda'/></disk><disk><target dev='hdb'/></disk>"
+                 "<disk><target dev='hdc'/></disk><disk><target dev='hdd'/></disk>",
+                 DOMAIN_BUS_IDE, &failure));
     assert_failure(&failure, FAILURE_BUS);
 }
 
