@@ -168,11 +168,8 @@ run(const struct context *context, const void *data, struct failure **failure)
             subjects[i].look(&doctor);
     }
     /* Everything that only root can see is one diagnosis, with one fix. */
-    for (size_t i = 0; i < doctor.unseen_count; i++) {
-        if (i > 0)
-            buffer_append_string(&unseen, ", ");
-        buffer_append_string(&unseen, doctor.unseen[i]);
-    }
+    for (size_t i = 0; i < doctor.unseen_count; i++)
+        buffer_printf(&unseen, "%s%s", i > 0 ? ", " : "", doctor.unseen[i]);
     if (doctor.unseen_count > 0)
         doctor_add(&doctor, DOCTOR_UNKNOWN, "root", "run it as root: virt-seed doctor",
                    "only root can see %s", unseen.data);

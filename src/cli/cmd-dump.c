@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <nettle/base64.h>
-
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -14,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
+#include "domain/part.h"
 
 struct options {
     bool show_secrets;
@@ -29,20 +28,18 @@ print_json(const struct seed *seed, const char *path)
         const struct document *document = &seed->documents[i];
         const struct buffer *data = &document->data;
         json_t *text = json_stringn(buffer_text(data), data->size);
-        cleanup_free char *encoded = NULL;
+        cleanup_buffer struct buffer encoded = {0};
 
         if (path && strcmp(path, document->path) != 0) {
             json_decref(text);
             continue;
         }
         /* What is not text is printed as base64. */
-        if (!text) {
-            encoded = xcalloc(1, BASE64_ENCODE_RAW_LENGTH(data->size) + 1);
-            base64_encode_raw(encoded, data->size, (const uint8_t *)data->data);
-        }
+        if (!text)
+            base64_encode(&encoded, data->data, data->size, 0);
         json_add(documents, json_pack("{s:s, s:I, s:o}", "path", document->path, "size",
                                       (json_int_t)data->size, text ? "text" : "base64",
-                                      text ? text : json_string(encoded)));
+                                      text ? text : json_string(buffer_text(&encoded))));
     }
     json_print(json_pack("{s:s?, s:o}", "volume-id", seed->over_http ? NULL : seed->label,
                          "documents", documents));
@@ -144,10 +141,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};
 
-        for (size_t i = 0; i < seed.document_count; i++) {
-            buffer_append_string(&list, i > 0 ? ", " : "");
-            buffer_append_string(&list, seed.documents[i].path);
-        }
+        for (size_t i = 0; i < seed.document_count; i++)
+            buffer_printf(&list, "%s%s", i > 0 ? ", " : "", seed.documents[i].path);
         return failure_set(failure, FAILURE_USAGE,
                            "the seed has no document '%s'\nit has: %s", path, list.data);
     }

@@ -86,14 +86,13 @@ make_diff(const struct compared_document *document, bool show_secrets)
         cleanup_free char *next_path = xasprintf("/proc/self/fd/%d", next_file);
         cleanup_free char *before_label = xasprintf("--label=last boot/%s", before->path);
         cleanup_free char *next_label = xasprintf("--label=next start/%s", next->path);
-        char *words[] = {
-            (char *)"diff", (char *)"--unified", (char *)"--text", before_label,
-            next_label,     before_path,         next_path,        NULL};
+        const char *const words[] = {"diff",     "--unified", "--text",  before_label,
+                                     next_label, before_path, next_path, NULL};
         /* No translation, no TMPDIR of the user's. */
         char *environment[] = {(char *)"LC_ALL=C", NULL};
         const int documents[] = {before_file, next_file, -1};
         const struct child child = {
-            .words = words,
+            .words = (char *const *)words,
             .environment = environment,
             .documents = documents,
             .output = LIMIT_DIFF_OUTPUT,

@@ -83,21 +83,11 @@ run_qemu_img(const struct rehearsal *rehearsal, const struct rehearsal_disk *dis
     cleanup_free char *size = xasprintf("%llu", disk->size);
     cleanup_free char *path =
         xasprintf("%s/%s/%s", scope()->trydir, rehearsal->directory_name, disk->name);
-    char *const words[] = {(char *)"qemu-img",
-                           (char *)"create",
-                           (char *)"-q",
-                           (char *)"-u",
-                           (char *)"-f",
-                           (char *)"qcow2",
-                           (char *)"-F",
-                           disk->format,
-                           (char *)"-b",
-                           disk->path,
-                           path,
-                           size,
-                           NULL};
+    const char *const words[] = {"qemu-img", "create", "-q",         "-u", "-f",
+                                 "qcow2",    "-F",     disk->format, "-b", disk->path,
+                                 path,       size,     NULL};
     const struct child child = {
-        .words = words,
+        .words = (char *const *)words,
         .documents = (const int[]){-1},
         .output = LIMIT_QEMU_IMG_OUTPUT,
         .memory = LIMIT_QEMU_IMG_MEMORY,
