@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -31,7 +32,6 @@
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "base/process.h"
 #include "imds/http.h"
 #include "imds/socket.h"
@@ -276,12 +276,22 @@ static const char usage[] =
     "      --help                 print this and exit\n"
     "      --version              print the version and exit\n";
 
-/* There are no short options; the letters are for the switch below. */
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, 'h'},       {"listen", required_argument, NULL, 'l'},
-    {"root", required_argument, NULL, 'r'}, {"verbose", no_argument, NULL, 'v'},
-    {"version", no_argument, NULL, 'V'},    {NULL, 0, NULL, 0},
-};
+/* Return: the value of the option, in its word or the next one, to which `index` moves on; NULL
+ * if the word is not the option, or there is no value. */
+static const char *
+read_value(char **argv, int *index, const char *option)
+{
+    const size_t length = strlen(option);
+    const char *word = argv[*index];
+
+    if (strncmp(word, option, length) != 0)
+        return NULL;
+    if (word[length] == '=')
+        return word + length + 1;
+    if (word[length] || !argv[*index + 1])
+        return NULL;
+    return argv[++*index];
+}
 
 static int
 fail_usage(void)
@@ -295,37 +305,28 @@ main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
     struct options options = {.root = "/"};
-    int option, index;
+    const char *value;
 
     if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
-    while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1) {
-        if (option != '?' && option_is_abbreviated(argv, long_options[index].name))
-            return fail_usage();
-        switch (option) {
-        case 'h':
-            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        case 'l':
+    for (int i = 1; i < argc; i++) {
+        if ((value = read_value(argv, &i, "--listen"))) {
             /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)
-                options.listen[options.listen_count++] = optarg;
-            break;
-        case 'r':
-            options.root = optarg;
-            break;
-        case 'v':
+                options.listen[options.listen_count++] = value;
+        } else if ((value = read_value(argv, &i, "--root"))) {
+            options.root = value;
+        } else if (strcmp(argv[i], "--verbose") == 0) {
             options.http.verbose = true;
-            break;
-        case 'V':
+        } else if (strcmp(argv[i], "--help") == 0) {
+            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        } else if (strcmp(argv[i], "--version") == 0) {
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        default:
+        } else {
+            fprintf(stderr, "virt-seed: error: unexpected argument '%s'\n", argv[i]);
             return fail_usage();
         }
-    }
-    if (optind < argc) {
-        fprintf(stderr, "virt-seed: error: unexpected argument '%s'\n", argv[optind]);
-        return fail_usage();
     }
     if (run(&options, &failure) == 0)
         return EXIT_SUCCESS;
