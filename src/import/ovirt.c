@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: elements that our own <initialization> has (domain/initialization.h) are
- * copied. The tables here say what becomes of the few others that oVirt's REST API has;
- * anything else is refused. What oVirt's engine means by an element and ours does not is
+ * copied. copy() says what becomes of the few others that oVirt's REST API has; anything
+ * else is refused. What oVirt's engine means by an element and ours does not is
  * settled after that.
  */
 #include "config.h"
@@ -19,22 +19,6 @@
 #include "import/import.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
-
-/* How to translate an element that ours lacks. */
-struct translation {
-    const char *name;
-    const char *becomes; /* NULL: its children take its place */
-    const struct translation *children;
-    bool is_ignored; /* it is not about the guest's initialization */
-};
-
-static const struct translation host[] = {{"address", .becomes = "host_name"}, {0}};
-static const struct translation initialization[] = {
-    {"host", .children = host},
-    {"configuration", .is_ignored = true},
-    {"regenerate_ids", .is_ignored = true},
-    {0},
-};
 
 /* --- failures --------------------------------------------------------------------- */
 
@@ -155,6 +139,17 @@ is_called(const xmlNode *node, const char *name)
     return !node->ns && xmlStrEqual(node->name, (const xmlChar *)name);
 }
 
+/* Return: the name of our element for it; NULL if its children take its place. */
+static const char *
+translate(const xmlNode *node)
+{
+    if (is_called(node, "host"))
+        return NULL;
+    if (is_called(node, "address") && is_called(node->parent, "host"))
+        return "host_name";
+    return (const char *)node->name;
+}
+
 static int
 fail_unknown(const xmlNode *node, struct failure **failure)
 {
@@ -165,18 +160,15 @@ fail_unknown(const xmlNode *node, struct failure **failure)
 }
 
 static int copy_children(struct import *import, const xmlNode *node,
-                         const struct translation *translations,
                          const struct vocabulary_element *words, xmlNode *target,
                          struct failure **failure);
 
 /* `words` are those of the target. */
 static int
-copy(struct import *import, const xmlNode *node, const struct translation *translation,
-     const struct vocabulary_element *words, xmlNode *target,
-     struct failure **failure) /* NOLINT(misc-no-recursion) */
+copy(struct import *import, const xmlNode *node, const struct vocabulary_element *words,
+     xmlNode *target, struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
-    const char *name = translation ? translation->becomes : (const char *)node->name;
-    const struct vocabulary_element *word = find_word(words, name);
+    const struct vocabulary_element *word = find_word(words, translate(node));
     const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
 
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
@@ -184,7 +176,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
         if (xmlStrEqual(other->name, node->name))
             return fail(node, "is a duplicate", "keep one of them", failure);
     }
-    if (translation && translation->is_ignored) {
+    if (is_called(node, "configuration") || is_called(node, "regenerate_ids")) {
         note(import, node, "is ignored: it is not for the guest");
         return 0;
     }
@@ -197,33 +189,29 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
         return -1;
-    return copy_children(import, node, translation ? translation->children : NULL,
-                         word ? word->children : words,
+    return copy_children(import, node, word ? word->children : words,
                          word ? element_add(target, word->name) : target, failure);
 }
 
 static int
 copy_children(struct import *import, const xmlNode *node,
-              const struct translation *translations,
               const struct vocabulary_element *words, xmlNode *target,
               struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     size_t count = 0;
 
     xml_foreach_element(child, node) {
-        const struct translation *translation = translations;
+        const char *name = translate(child);
+        const bool is_known =
+            name ? find_word(words, name) != NULL : words == initialization_elements;
 
         if (++count > LIMIT_FOREIGN_ELEMENTS)
             return fail(node,
                         "has more than " DECIMAL(LIMIT_FOREIGN_ELEMENTS) " elements",
                         "remove some", failure);
-        while (translation && translation->name && !is_called(child, translation->name))
-            translation++;
-        if (translation && !translation->name)
-            translation = NULL;
-        if (child->ns || (!translation && !find_word(words, (const char *)child->name)))
+        if (child->ns || !is_known)
             return fail_unknown(child, failure);
-        if (copy(import, child, translation, words, target, failure) < 0)
+        if (copy(import, child, words, target, failure) < 0)
             return -1;
     }
     return 0;
@@ -335,8 +323,7 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
     xml_set_attribute(import->element, "datasource", "configdrive");
     target = element_add(import->element, "initialization");
     if (check_attributes(node, failure) < 0 || check_no_text(node, failure) < 0 ||
-        copy_children(import, node, initialization, initialization_elements, target,
-                      failure) < 0)
+        copy_children(import, node, initialization_elements, target, failure) < 0)
         return -1;
     if (!target->children)
         return fail(node, "has no content", "add content: there is nothing to import",
