@@ -159,19 +159,6 @@ read_options(struct context *context, const struct command *command, void *optio
     }
 }
 
-/* A word of the synopsis says whether an operand may be a file. */
-static int
-check_domain(const struct command *command, const char *word, const char *operand,
-             struct failure **failure)
-{
-    if (!strstr(word, "DOMAIN") || strstr(word, "FILE") || !definition_is_file(operand))
-        return 0;
-    return failure_set(failure, FAILURE_USAGE,
-                       "'%s' is a file, and 'virt-seed %s' needs a domain\n"
-                       "give the name or the UUID of a domain of libvirt's",
-                       operand, command->name);
-}
-
 static int
 check_operands(const struct context *context, const struct command *command,
                struct failure **failure)
@@ -183,19 +170,12 @@ check_operands(const struct context *context, const struct command *command,
 
     for (const char *word = strtok_r(words, " ", &rest); word;
          word = strtok_r(NULL, " ", &rest), count++) {
-        const bool repeats = strstr(word, "…");
-
         required += *word != '[';
         if (required > context->operand_count && *word != '[')
             return failure_set(failure, FAILURE_USAGE,
                                "missing argument: %s\nvirt-seed %s %s", word,
                                command->name, synopsis);
-        for (size_t i = count; i < context->operand_count; i++) {
-            if ((i == count || repeats) &&
-                check_domain(command, word, context->operands[i], failure) < 0)
-                return -1;
-        }
-        if (repeats)
+        if (strstr(word, "…"))
             return 0;
     }
     if (context->operand_count <= count)
@@ -203,6 +183,24 @@ check_operands(const struct context *context, const struct command *command,
     return failure_set(failure, FAILURE_USAGE,
                        "unexpected argument '%s'\nvirt-seed %s %s",
                        context->operands[count], command->name, synopsis);
+}
+
+/* Fails if a file is named for a command whose synopsis has only domains. */
+static int
+check_domains(const struct context *context, const struct command *command,
+              struct failure **failure)
+{
+    const char *synopsis = command->operands ? command->operands : "";
+    const bool wants_domains = strstr(synopsis, "DOMAIN") && !strstr(synopsis, "FILE");
+
+    for (size_t i = 0; wants_domains && i < context->operand_count; i++) {
+        if (definition_is_file(context->operands[i]))
+            return failure_set(failure, FAILURE_USAGE,
+                               "'%s' is a file, and 'virt-seed %s' needs a domain\n"
+                               "give the name or the UUID of a domain of libvirt's",
+                               context->operands[i], command->name);
+    }
+    return 0;
 }
 
 /* Fails if one was given that the command does not take, before or after its name. */
@@ -250,7 +248,8 @@ arguments_read(struct context *context, const struct command *command, void *opt
     context->operand_count = (size_t)((command ? end : argv + argc) - context->operands);
     if (!command)
         return 0;
-    if (check_global_options(context, command, failure) < 0)
+    if (check_global_options(context, command, failure) < 0 ||
+        check_operands(context, command, failure) < 0)
         return -1;
-    return check_operands(context, command, failure);
+    return check_domains(context, command, failure);
 }

@@ -324,7 +324,8 @@ main(int argc, char **argv)
         } else if (strcmp(argv[i], "--version") == 0) {
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         } else {
-            fprintf(stderr, "virt-seed: error: unexpected argument '%s'\n", argv[i]);
+            fprintf(stderr, "virt-seed: error: unexpected argument '%.*s'\n",
+                    (int)strcspn(argv[i], "="), argv[i]);
             return fail_usage();
         }
     }
