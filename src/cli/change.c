@@ -25,10 +25,9 @@
 
 int
 definition_wire(struct definition *definition, const struct context *context,
-                const struct change_options *options, struct wiring *wiring,
-                struct failure **failure)
+                bool replace, struct wiring *wiring, struct failure **failure)
 {
-    const struct wire_options wire = {.replace = options->replace};
+    const struct wire_options wire = {.replace = replace};
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
     cleanup_config struct config config = {0};

@@ -29,11 +29,10 @@ struct change_options {
            "write the XML to this file instead"),                                        \
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
 
-/* Wires the domain for its own request; looks at the disks' labels and the configuration
- * if they are this host's. */
+/* Wires the domain for its own request, in place of another tool's seed if `replace`; looks
+ * at the disks' labels and the configuration if they are this host's. */
 int definition_wire(struct definition *definition, const struct context *context,
-                    const struct change_options *options, struct wiring *wiring,
-                    struct failure **failure);
+                    bool replace, struct wiring *wiring, struct failure **failure);
 
 /* Fails if the options contradict each other on where the XML goes; definition_commit()
  * checks it, too. */

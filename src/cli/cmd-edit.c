@@ -201,11 +201,6 @@ write_document(const struct editing *editing, const struct domain *domain,
     const char *name = editing->subject->name;
     xmlNode *element, *old, *node;
 
-    if (text->size > LIMIT_PART)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "the %s has %zu bytes, at most %lu\n"
-                           "let the guest fetch large files itself",
-                           name, text->size, LIMIT_PART);
     if (editing->subject == SUBJECT_ELEMENT)
         return write_element(domain, text, failure);
     if (find_document(editing, domain, &old, failure) < 0)
@@ -381,7 +376,9 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
-    struct change_options change = {0};
+    const struct change_options change = {
+        .in_place = definition_is_file(editing->context->operands[0]),
+    };
 
     editing->can_force = false;
     if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
@@ -396,7 +393,7 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     if (write_document(editing, &definition.domain, text, failure) < 0)
         return -1;
     wiring_note(&wiring, "%s edited", name);
-    if (definition_wire(&definition, editing->context, &change, &wiring, failure) < 0)
+    if (definition_wire(&definition, editing->context, false, &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == 1;
     if (!editing->force && !libvirt_is_remote(definition.connection) &&
@@ -404,7 +401,6 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
         editing->can_force = true;
         return -1;
     }
-    change.in_place = definition.name != NULL;
     return definition_commit(&definition, editing->context, &change, "unchanged", &wiring,
                              failure);
 }

@@ -330,21 +330,6 @@ check_storage(const struct definition *definition, const struct change_options *
 
 /* --- the command ------------------------------------------------------------------ */
 
-/* Wires the domain for its new request, which the hook must be able to read. */
-static int
-wire_and_check(struct definition *definition, const struct context *context,
-               const struct options *options, struct wiring *wiring,
-               struct failure **failure)
-{
-    const size_t written = wiring->change_count;
-
-    if (definition_wire(definition, context, &options->change, wiring, failure) < 0 ||
-        check_documents(&definition->domain, failure) < 0)
-        return -1;
-    definition->request_alone = wiring->change_count == written;
-    return 0;
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -355,6 +340,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
     struct writing writing = {.domain = &definition.domain, .passwords = &passwords};
     bool has_password;
+    size_t written;
     int result;
 
     if (context->dry_run)
@@ -371,8 +357,11 @@ run(const struct context *context, const void *data, struct failure **failure)
             return -1;
         wiring_note(&wiring, "hash of the password stored on this host");
     }
-    if (wire_and_check(&definition, context, options, &wiring, failure) < 0)
+    written = wiring.change_count;
+    if (definition_wire(&definition, context, change.replace, &wiring, failure) < 0 ||
+        check_documents(&definition.domain, failure) < 0)
         return -1;
+    definition.request_alone = wiring.change_count == written;
     if (!has_password || context->dry_run)
         return definition_commit(&definition, context, &change, "already set", &wiring,
                                  failure);

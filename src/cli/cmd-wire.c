@@ -105,36 +105,28 @@ adopt_seed(struct definition *definition, const struct context *context,
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
-wire(const struct context *context, const struct options *options, struct wiring *wiring,
-     struct failure **failure)
-{
-    const struct wiring_parts nothing = {0};
-    struct change_options change = options->change;
-    cleanup_definition struct definition definition = {0};
-    cleanup_wiring_parts struct wiring_parts parts = {0};
-    cleanup_free char *summary = NULL;
-
-    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
-        return -1;
-    if (change.replace && adopt_seed(&definition, context, wiring, failure) < 0)
-        return -1;
-    if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
-        return -1;
-    wiring_parts_read(&parts, &definition, false);
-    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
-    return definition_commit(&definition, context, &change, "already wired", wiring,
-                             failure);
-}
-
-static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
+    const struct wiring_parts nothing = {0};
+    struct change_options change = options->change;
+    cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
+    cleanup_wiring_parts struct wiring_parts parts = {0};
+    cleanup_free char *summary = NULL;
 
     if (options->after_refusal)
         return wire_after_refusal(context, failure);
-    return wire(context, options, &wiring, failure);
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
+        return -1;
+    if (change.replace && adopt_seed(&definition, context, &wiring, failure) < 0)
+        return -1;
+    if (definition_wire(&definition, context, change.replace, &wiring, failure) < 0)
+        return -1;
+    wiring_parts_read(&parts, &definition, false);
+    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
+    return definition_commit(&definition, context, &change, "already wired", &wiring,
+                             failure);
 }
 
 static int

@@ -314,7 +314,6 @@ int
 comparison_read(struct comparison *comparison, const struct context *context,
                 struct failure **failure)
 {
-    const struct change_options nothing = {0};
     struct definition *source = &comparison->source;
     cleanup_request struct request request = {0};
 
@@ -341,7 +340,7 @@ comparison_read(struct comparison *comparison, const struct context *context,
     if (compare(comparison, &request, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     /* At the end, since it changes the document. */
-    return definition_wire(source, context, &nothing, &comparison->wiring, failure);
+    return definition_wire(source, context, false, &comparison->wiring, failure);
 }
 
 void

@@ -31,7 +31,6 @@ load_file(struct definition *definition, const char *argument, struct failure **
                 failure) < 0)
         return -1;
     definition->doc = xml_parse(text.data, text.size, origin, failure);
-    definition->text = steal_buffer(&text).data;
     if (!definition->doc)
         return -1;
     if (domain_read(&definition->domain, definition->doc, failure) < 0)

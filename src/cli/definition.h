@@ -23,7 +23,7 @@ struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text;               /* of the file, or as libvirt gave it, if it is to change */
+    char *text;               /* as libvirt gave it, if it is to change */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     bool is_defined;      /* libvirt has the change, or may have it */

@@ -293,13 +293,6 @@ read_value(char **argv, int *index, const char *option)
     return argv[++*index];
 }
 
-static int
-fail_usage(void)
-{
-    fputs("Try 'virt-seed-imds --help'.\n", stderr);
-    return STATUS_USAGE;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -324,9 +317,11 @@ main(int argc, char **argv)
         } else if (strcmp(argv[i], "--version") == 0) {
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         } else {
-            fprintf(stderr, "virt-seed: error: unexpected argument '%.*s'\n",
+            fprintf(stderr,
+                    "virt-seed: error: unexpected argument '%.*s'\n"
+                    "Try 'virt-seed-imds --help'.\n",
                     (int)strcspn(argv[i], "="), argv[i]);
-            return fail_usage();
+            return STATUS_USAGE;
         }
     }
     if (run(&options, &failure) == 0)
