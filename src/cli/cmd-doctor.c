@@ -43,15 +43,16 @@ void
 doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
            const char *fix, const char *format, ...)
 {
-    struct diagnosis *diagnosis = array_add(doctor->list, doctor->count);
+    cleanup_free char *message = NULL;
     va_list arguments;
 
-    *diagnosis = (struct diagnosis){.state = state, .subject = subject};
-    if (fix)
-        diagnosis->fix = xstrdup(fix);
     va_start(arguments, format);
-    diagnosis->message = xvasprintf(format, arguments);
+    message = xvasprintf(format, arguments);
     va_end(arguments);
+    json_add(doctor->diagnoses,
+             json_pack("{s:s, s:s, s:o, s:o}", "subject", subject, "state",
+                       state_words[state], "message", json_outside_string(message), "fix",
+                       fix ? json_outside_string(fix) : json_null()));
     doctor->problems += state == DOCTOR_PROBLEM;
 }
 
@@ -90,36 +91,30 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
 static void
 print_json(const struct doctor *doctor)
 {
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < doctor->count; i++) {
-        const struct diagnosis *diagnosis = &doctor->list[i];
-        const char *fix = diagnosis->fix;
-
-        json_add(list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
-                                 "state", state_words[diagnosis->state], "message",
-                                 json_outside_string(diagnosis->message), "fix",
-                                 fix ? json_outside_string(fix) : json_null()));
-    }
-    json_print(
-        json_pack("{s:i, s:o}", "problems", (int)doctor->problems, "diagnoses", list));
+    json_print(json_pack("{s:i, s:O}", "problems", (int)doctor->problems, "diagnoses",
+                         doctor->diagnoses));
 }
 
 static void
 print_text(const struct doctor *doctor, bool verbose)
 {
+    const json_t *diagnosis;
     bool unknown = false;
+    size_t i;
 
-    for (size_t i = 0; i < doctor->count; i++) {
-        const struct diagnosis *diagnosis = &doctor->list[i];
+    json_array_foreach(doctor->diagnoses, i, diagnosis)
+    {
+        const char *state = json_string_value(json_object_get(diagnosis, "state"));
+        const char *fix = json_string_value(json_object_get(diagnosis, "fix"));
 
-        unknown = unknown || diagnosis->state == DOCTOR_UNKNOWN;
-        if (diagnosis->state == DOCTOR_OK && !verbose)
+        unknown = unknown || strcmp(state, state_words[DOCTOR_UNKNOWN]) == 0;
+        if (strcmp(state, state_words[DOCTOR_OK]) == 0 && !verbose)
             continue;
-        print_outside_line(stdout, "%s: %s: %s", state_words[diagnosis->state],
-                           diagnosis->subject, diagnosis->message);
-        if (diagnosis->fix)
-            print_outside_line(stdout, "  fix: %s", diagnosis->fix);
+        print_outside_line(stdout, "%s: %s: %s", state,
+                           json_string_value(json_object_get(diagnosis, "subject")),
+                           json_string_value(json_object_get(diagnosis, "message")));
+        if (fix)
+            print_outside_line(stdout, "  fix: %s", fix);
     }
     if (doctor->problems > 0 || doctor->context->quiet)
         return;
@@ -132,11 +127,7 @@ print_text(const struct doctor *doctor, bool verbose)
 static void
 doctor_clear(struct doctor *doctor)
 {
-    for (size_t i = 0; i < doctor->count; i++) {
-        free(doctor->list[i].message);
-        free(doctor->list[i].fix);
-    }
-    free(doctor->list);
+    json_decref(doctor->diagnoses);
     free(doctor->nocloud_net_domain);
     free(doctor->shim_domain);
     texts_free(doctor->unseen, doctor->unseen_count);
@@ -151,7 +142,11 @@ doctor_clear(struct doctor *doctor)
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    cleanup_doctor struct doctor doctor = {.context = context, .root = context->root};
+    cleanup_doctor struct doctor doctor = {
+        .context = context,
+        .root = context->root,
+        .diagnoses = json_array(),
+    };
     cleanup_buffer struct buffer unseen = {0};
     struct stat root, own;
 

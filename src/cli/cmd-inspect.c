@@ -20,93 +20,72 @@ struct options {
     const char *extract;
 };
 
-/* What cloud-init makes of a file, or of a document that is missing. */
-struct judgement {
-    char *path;
-    size_t size;
-    char *taken;   /* NULL if cloud-init does not read it, or fails to */
-    char *problem; /* NULL if there is none */
-};
-
 struct inspection {
     const struct seed *seed;
     const struct layout *layout; /* NULL if the label is not a seed's */
-    struct judgement *judgements;
-    size_t count;
-    bool valid; /* cloud-init takes it, every document of it */
+    json_t *documents; /* what cloud-init makes of each file, or of one that is missing */
+    bool valid;        /* cloud-init takes it, every document of it */
 };
 
-static struct judgement *
-add_judgement(struct inspection *inspection, const char *path, size_t size)
+/* `taken` is NULL if cloud-init does not read it, or fails to; `problem` if there is none. */
+static void
+add_document(struct inspection *inspection, const char *path, size_t size,
+             const char *taken, const char *problem)
 {
-    struct judgement *judgement = array_add(inspection->judgements, inspection->count);
-
-    *judgement = (struct judgement){.path = xstrdup(path), .size = size};
-    return judgement;
+    json_add(inspection->documents,
+             json_pack("{s:o, s:I, s:o*, s:o*}", "path", json_outside_string(path),
+                       "size", (json_int_t)size, "taken",
+                       taken ? json_outside_string(taken) : NULL, "problem",
+                       problem ? json_outside_string(problem) : NULL));
+    inspection->valid = inspection->valid && !problem;
 }
 
 static void
-judge(struct inspection *inspection, const struct seed *seed)
+judge(struct inspection *inspection)
 {
-    const struct layout *layout = layout_find(seed->label);
+    const struct seed *seed = inspection->seed;
+    const struct layout *layout = inspection->layout;
     cleanup_json json_t *references = layout_references(seed);
     const char *path;
-    json_t *taken;
+    json_t *reference;
 
-    inspection->seed = seed;
-    inspection->layout = layout;
     inspection->valid = layout != NULL;
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *file = &seed->documents[i];
-        struct judgement *judgement = add_judgement(
-            inspection, file->path, file->unread ? file->size : file->data.size);
         const struct layout_document *document =
             layout ? layout_find_document(layout, file->path) : NULL;
+        const char *taken = json_string_value(json_object_get(references, file->path));
+        const char *problem = NULL;
+        cleanup_free char *description = NULL;
         cleanup_failure struct failure *failure = NULL;
 
-        taken = json_object_get(references, file->path);
-        if (!document && !taken)
-            continue;
-        if (file->unread) {
-            judgement->problem =
-                xstrdup("is not a regular file, or is too large for a seed");
-        } else if (taken) {
-            judgement->taken = xstrdup(json_string_value(taken));
-        } else {
-            judgement->taken =
+        if (file->unread && (document || taken)) {
+            taken = NULL;
+            problem = "is not a regular file, or is too large for a seed";
+        } else if (document && !taken) {
+            taken = description =
                 layout_describe(document, file->data.data, file->data.size, &failure);
-            judgement->problem = failure ? xstrdup(failure->message) : NULL;
+            problem = failure ? failure->message : NULL;
         }
-        inspection->valid = inspection->valid && !judgement->problem;
+        add_document(inspection, file->path, file->unread ? file->size : file->data.size,
+                     taken, problem);
         json_object_del(references, file->path);
     }
-    json_object_foreach(references, path, taken)
+    json_object_foreach(references, path, reference)
     {
-        inspection->valid = false;
-        add_judgement(inspection, path, 0)->problem = xasprintf(
+        cleanup_free char *problem = xasprintf(
             "is missing, but the meta-data names it as %s: cloud-init does not take the "
             "seed",
-            json_string_value(taken));
+            json_string_value(reference));
+
+        add_document(inspection, path, 0, NULL, problem);
     }
     for (const struct layout_document *document = layout ? layout->documents : NULL;
          document && document->path; document++) {
-        if (!document->required || seed_find_document(seed, document->path))
-            continue;
-        add_judgement(inspection, document->path, 0)->problem =
-            xstrdup("is missing: cloud-init does not take the seed");
-        inspection->valid = false;
+        if (document->required && !seed_find_document(seed, document->path))
+            add_document(inspection, document->path, 0, NULL,
+                         "is missing: cloud-init does not take the seed");
     }
-}
-
-static void
-inspection_clear(struct inspection *inspection)
-{
-    for (size_t i = 0; i < inspection->count; i++) {
-        free(inspection->judgements[i].path);
-        free(inspection->judgements[i].taken);
-        free(inspection->judgements[i].problem);
-    }
-    free(inspection->judgements);
 }
 
 /* --- printing --------------------------------------------------------------------- */
@@ -114,43 +93,32 @@ inspection_clear(struct inspection *inspection)
 static void
 print_json(const struct inspection *inspection)
 {
-    json_t *documents = json_array();
-
-    for (size_t i = 0; i < inspection->count; i++) {
-        const struct judgement *judgement = &inspection->judgements[i];
-        const char *taken = judgement->taken;
-        const char *problem = judgement->problem;
-
-        json_add(documents,
-                 json_pack("{s:o, s:I, s:o*, s:o*}", "path",
-                           json_outside_string(judgement->path), "size",
-                           (json_int_t)judgement->size, "taken",
-                           taken ? json_outside_string(taken) : NULL, "problem",
-                           problem ? json_outside_string(problem) : NULL));
-    }
-    json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
+    json_print(json_pack("{s:o, s:s?, s:b, s:O}", "label",
                          json_outside_string(inspection->seed->label), "datasource",
                          inspection->layout ? inspection->layout->datasource : NULL,
-                         "valid", inspection->valid, "documents", documents));
+                         "valid", inspection->valid, "documents", inspection->documents));
 }
 
 static void
 print_text(const struct inspection *inspection)
 {
+    const json_t *document;
+    size_t i;
+
     fputs("label: ", stdout);
     print_outside_string(stdout, inspection->seed->label);
     printf("\ndatasource: %s\n",
            inspection->layout ? inspection->layout->datasource : "none, by this label");
-    for (size_t i = 0; i < inspection->count; i++) {
-        const struct judgement *judgement = &inspection->judgements[i];
-        const char *text = "not read by cloud-init";
+    json_array_foreach(inspection->documents, i, document)
+    {
+        const char *text = json_string_value(json_object_get(document, "problem"));
 
-        if (judgement->problem)
-            text = judgement->problem;
-        else if (judgement->taken)
-            text = judgement->taken;
-        print_outside_line(stdout, "%s: %zu bytes: %s", judgement->path, judgement->size,
-                           text);
+        if (!text)
+            text = json_string_value(json_object_get(document, "taken"));
+        print_outside_line(stdout, "%s: %lld bytes: %s",
+                           json_string_value(json_object_get(document, "path")),
+                           json_integer_value(json_object_get(document, "size")),
+                           text ? text : "not read by cloud-init");
     }
 }
 
@@ -207,7 +175,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     const char *path = context->operands[0];
     cleanup_seed struct seed seed = {0};
-    __attribute__((cleanup(inspection_clear))) struct inspection inspection = {0};
+    cleanup_json json_t *documents = json_array();
+    struct inspection inspection = {.seed = &seed, .documents = documents};
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
@@ -217,7 +186,8 @@ run(const struct context *context, const void *data, struct failure **failure)
                                  path);
     if (iso_read(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", path);
-    judge(&inspection, &seed);
+    inspection.layout = layout_find(seed.label);
+    judge(&inspection);
     if (context->json)
         print_json(&inspection);
     else

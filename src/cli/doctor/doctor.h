@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
 #include <libvirt/libvirt.h>
 
 #include "base/failure.h"
@@ -24,13 +25,6 @@ enum doctor_state {
     DOCTOR_NOTE,    /* right for some hosts, but good to know */
     DOCTOR_UNKNOWN, /* whether it is right could not be seen */
     DOCTOR_PROBLEM,
-};
-
-struct diagnosis {
-    enum doctor_state state;
-    const char *subject; /* a word from virt-seed-doctor(1); stable */
-    char *message;
-    char *fix; /* what to do; NULL if nothing is wrong */
 };
 
 struct doctor {
@@ -46,14 +40,14 @@ struct doctor {
      * the shim; NULL if there is none, or libvirt does not answer. Owned. */
     char *nocloud_net_domain;
     char *shim_domain;
-    struct diagnosis *list;
-    size_t count;
+    json_t *diagnoses; /* as --json prints them; owned */
     size_t problems;
     char **unseen; /* what only root can see */
     size_t unseen_count;
 };
 
-/* Adds a diagnosis. `fix` is a command or a few words; NULL with DOCTOR_OK. */
+/* Adds a diagnosis. `subject` is a word from virt-seed-doctor(1), which does not change; `fix`
+ * is a command or a few words, NULL with DOCTOR_OK. */
 void doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
                 const char *fix, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
