@@ -122,9 +122,9 @@ run_thread(void *data)
 
 /* Return: the word for a domain that is already running. */
 static const char *
-running_word(const struct progress *progress)
+running_word(const struct context *context)
 {
-    return progress->style == PROGRESS_JSON ? "running" : "is already running";
+    return context->json ? "running" : "is already running";
 }
 
 /* --- the main thread's part --------------------------------------------------------- */
@@ -133,7 +133,6 @@ static void
 take_job(const struct starting *starting, struct job *job)
 {
     struct guest *guest = job->guest;
-    struct progress *progress = &guest->waiting->progress;
 
     job->is_taken = true;
     if (guest->is_finished)
@@ -141,17 +140,18 @@ take_job(const struct starting *starting, struct job *job)
     if (job->failure)
         waiting_finish(guest, "error", STATUS_FAILURE, NULL, job->failure);
     else if (starting->options->waiting.no_wait)
-        waiting_finish(guest, job->was_active ? running_word(progress) : "started",
+        waiting_finish(guest,
+                       job->was_active ? running_word(starting->context) : "started",
                        STATUS_OK, NULL, NULL);
     else if (job->was_active) {
-        progress_note(guest->row, running_word(progress));
+        progress_note(&guest->progress, running_word(starting->context));
         guest->next = false;
         guest->starts = false;
         /* Since it was added. */
         guest->has_run = true;
         waiting_begin(guest);
     } else if (job->wired && !guest->begun) {
-        progress_note(guest->row, "wired");
+        progress_note(&guest->progress, "wired");
     }
 }
 
@@ -269,8 +269,6 @@ check_options(const struct starting *starting, struct failure **failure)
 static void
 begin(struct starting *starting)
 {
-    struct progress *progress = &starting->waiting.progress;
-
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->context->dry_run)
             waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL,
@@ -284,10 +282,10 @@ begin(struct starting *starting)
         if (guest->starts || guest->is_finished)
             continue;
         if (starting->options->waiting.no_wait || starting->context->dry_run) {
-            waiting_finish(guest, running_word(progress), STATUS_OK, NULL, NULL);
+            waiting_finish(guest, running_word(starting->context), STATUS_OK, NULL, NULL);
             continue;
         }
-        progress_note(guest->row, running_word(progress));
+        progress_note(&guest->progress, running_word(starting->context));
         waiting_begin(guest);
     }
 }

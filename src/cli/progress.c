@@ -17,10 +17,10 @@
 
 /* Takes the object's members for an event of the domain's. */
 static void
-print_object(const struct progress_row *row, const char *event, json_t *members)
+print_object(const struct progress *progress, const char *event, json_t *members)
 {
-    cleanup_json json_t *object = json_pack("{s:s, s:s, s:s}", "domain", row->name,
-                                            "uuid", row->uuid, "event", event);
+    cleanup_json json_t *object = json_pack("{s:s, s:s, s:s}", "domain", progress->name,
+                                            "uuid", progress->uuid, "event", event);
     cleanup_free char *text = NULL;
 
     json_must(json_object_update(object, members));
@@ -32,39 +32,39 @@ print_object(const struct progress_row *row, const char *event, json_t *members)
 
 /* Prints an event as a line, if lines are printed. Takes the text. */
 static void
-print_event(const struct progress_row *row, char *event)
+print_event(const struct progress *progress, char *event)
 {
-    if (row->progress->style == PROGRESS_LINES) {
-        printf("%s: %s\n", row->name, event);
+    if (progress->style == PROGRESS_LINES) {
+        printf("%s: %s\n", progress->name, event);
         fflush(stdout);
     }
     free(event);
 }
 
 void
-progress_note(struct progress_row *row, const char *event)
+progress_note(struct progress *progress, const char *event)
 {
-    if (row->progress->style == PROGRESS_JSON)
-        print_object(row, event, json_object());
+    if (progress->style == PROGRESS_JSON)
+        print_object(progress, event, json_object());
     else
-        print_event(row, xstrdup(event));
+        print_event(progress, xstrdup(event));
 }
 
 void
-progress_wait_for(struct progress_row *row, const char *what)
+progress_wait_for(struct progress *progress, const char *what)
 {
-    print_event(row, xasprintf("waiting for %s", what));
+    print_event(progress, xasprintf("waiting for %s", what));
 }
 
 /* A guest can go on forever, and our output may be kept. */
 static bool
-says_too_much(struct progress_row *row)
+says_too_much(struct progress *progress)
 {
-    if (row->events > LIMIT_EVENTS)
+    if (progress->events > LIMIT_EVENTS)
         return true;
-    if (++row->events <= LIMIT_EVENTS)
+    if (++progress->events <= LIMIT_EVENTS)
         return false;
-    progress_note(row, "silenced");
+    progress_note(progress, "silenced");
     return true;
 }
 
@@ -76,24 +76,25 @@ clear_texts(struct progress_texts *texts)
 }
 
 static void
-show_boot(struct progress_row *row, const char *boot)
+show_boot(struct progress *progress, const char *boot)
 {
-    bool again = row->boot[0];
+    bool again = progress->boot[0];
 
-    snprintf(row->boot, sizeof(row->boot), "%s", boot);
-    memset(row->stages, 0, sizeof(row->stages));
-    clear_texts(&row->errors);
-    clear_texts(&row->warnings);
-    if (says_too_much(row))
+    snprintf(progress->boot, sizeof(progress->boot), "%s", boot);
+    memset(progress->stages, 0, sizeof(progress->stages));
+    clear_texts(&progress->errors);
+    clear_texts(&progress->warnings);
+    if (says_too_much(progress))
         return;
-    if (row->progress->style == PROGRESS_JSON)
-        print_object(row, "boot", json_pack("{s:s}", "boot", boot));
+    if (progress->style == PROGRESS_JSON)
+        print_object(progress, "boot", json_pack("{s:s}", "boot", boot));
     else
-        print_event(row, xstrdup(again ? "the guest boots again" : "the guest boots"));
+        print_event(progress,
+                    xstrdup(again ? "the guest boots again" : "the guest boots"));
 }
 
 static void
-show_stage(struct progress_row *row, enum guest_stage stage,
+show_stage(struct progress *progress, enum guest_stage stage,
            const struct guest_stage_times *times)
 {
     const char *name = guest_stage_name(stage);
@@ -102,72 +103,73 @@ show_stage(struct progress_row *row, enum guest_stage stage,
 
     if (times->finished && times->start > 0 && times->finish > 0)
         seconds = times->finish - times->start;
-    if (says_too_much(row))
+    if (says_too_much(progress))
         return;
-    if (row->progress->style == PROGRESS_JSON)
-        print_object(row, "stage",
+    if (progress->style == PROGRESS_JSON)
+        print_object(progress, "stage",
                      json_pack("{s:s, s:s, s:o}", "stage", name, "state",
                                times->finished ? "finished" : "running", "seconds",
                                seconds >= 0 ? json_real(seconds) : json_null()));
     else if (!times->finished)
-        print_event(row, xasprintf("%s runs", name));
+        print_event(progress, xasprintf("%s runs", name));
     else if (seconds >= 0)
-        print_event(row, xasprintf("%s finished, %.1f s", name, seconds));
+        print_event(progress, xasprintf("%s finished, %.1f s", name, seconds));
     else
-        print_event(row, xasprintf("%s finished", name));
+        print_event(progress, xasprintf("%s finished", name));
 }
 
 /* A message is known by its text, not by its place in the report: an earlier stage can
  * get another one later, and the result has a list of its own. */
 static void
-show_messages(struct progress_row *row, bool error, const struct guest_messages *messages)
+show_messages(struct progress *progress, bool error,
+              const struct guest_messages *messages)
 {
-    struct progress_texts *shown = error ? &row->errors : &row->warnings;
+    struct progress_texts *shown = error ? &progress->errors : &progress->warnings;
 
     for (size_t i = 0; i < messages->count; i++) {
         const char *message = messages->list[i].text;
         const char *stage = guest_stage_name(messages->list[i].stage);
         cleanup_failure struct failure *failure = NULL;
 
-        if (texts_have(shown->list, shown->count, message) || says_too_much(row))
+        if (texts_have(shown->list, shown->count, message) || says_too_much(progress))
             continue;
         texts_add(&shown->list, &shown->count, xstrdup(message));
-        if (row->progress->style == PROGRESS_JSON) {
-            print_object(row, error ? "error" : "warning",
+        if (progress->style == PROGRESS_JSON) {
+            print_object(progress, error ? "error" : "warning",
                          json_pack("{s:s?, s:s}", "stage", stage, "message", message));
         } else if (error) {
-            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s%s%s", row->name,
+            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s%s%s", progress->name,
                         stage ? stage : "", stage ? ": " : "", message);
             print_failure(failure);
         } else {
-            print_event(row, xasprintf("warning: %s%s%s", stage ? stage : "",
-                                       stage ? ": " : "", message));
+            print_event(progress, xasprintf("warning: %s%s%s", stage ? stage : "",
+                                            stage ? ": " : "", message));
         }
     }
 }
 
 void
-progress_show(struct progress_row *row, const struct guest_report *report)
+progress_show(struct progress *progress, const struct guest_report *report)
 {
-    if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
-        show_boot(row, report->boot);
+    if (report->boot[0] && strcmp(report->boot, progress->boot) != 0)
+        show_boot(progress, report->boot);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         const struct guest_stage_times *now = &report->stages[i];
-        struct guest_stage_times *shown = &row->stages[i];
+        struct guest_stage_times *shown = &progress->stages[i];
 
         if (!now->started || (shown->started && shown->finished == now->finished))
             continue;
         *shown = *now;
-        show_stage(row, (enum guest_stage)i, now);
+        show_stage(progress, (enum guest_stage)i, now);
     }
-    show_messages(row, false, &report->warnings);
-    show_messages(row, true, &report->errors);
+    show_messages(progress, false, &report->warnings);
+    show_messages(progress, true, &report->errors);
 }
 
 /* --- the end ---------------------------------------------------------------------- */
 
 void
-progress_finish(struct progress_row *row, const char *outcome, int status,
+progress_finish(struct progress *progress, const char *outcome, int status,
                 const struct guest_report *report, const struct failure *failure)
 {
     static const char *const phrases[] = {
@@ -177,14 +179,14 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
     };
     const enum guest_end then = report ? report->then : GUEST_END_NONE;
 
-    if (row->progress->style == PROGRESS_JSON) {
+    if (progress->style == PROGRESS_JSON) {
         enum guest_stage stage =
             report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
         json_t *errors = json_array();
 
         for (size_t i = 0; report && i < report->errors.count; i++)
             json_add(errors, json_string(report->errors.list[i].text));
-        print_object(row, "end",
+        print_object(progress, "end",
                      json_pack("{s:s, s:i, s:s?, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
                                outcome, "exit-status", status, "then",
                                guest_end_word(then), "stage", guest_stage_name(stage),
@@ -194,47 +196,24 @@ progress_finish(struct progress_row *row, const char *outcome, int status,
     } else if (failure) {
         print_failure(failure);
     } else {
-        print_event(row, xasprintf("%s%s", outcome, phrases[then]));
+        print_event(progress, xasprintf("%s%s", outcome, phrases[then]));
     }
 }
 
 /* --- making and clearing ---------------------------------------------------------- */
 
 void
-progress_open(struct progress *progress, bool quiet, bool json)
+progress_open(struct progress *progress, enum progress_style style, const char *name,
+              const char *uuid)
 {
-    *progress = (struct progress){.style = PROGRESS_LINES};
-    if (json)
-        progress->style = PROGRESS_JSON;
-    else if (quiet)
-        progress->style = PROGRESS_QUIET;
-}
-
-struct progress_row *
-progress_add(struct progress *progress, const char *name, const char *uuid)
-{
-    struct progress_row *row = xcalloc(1, sizeof(*row));
-
-    *row = (struct progress_row){
-        .progress = progress,
-        .name = xstrdup(name),
-        .uuid = xstrdup(uuid),
-    };
-    utf8_replace_controls(row->name);
-    *array_add(progress->rows, progress->count) = row;
-    return row;
+    *progress = (struct progress){.style = style, .name = xstrdup(name), .uuid = uuid};
+    utf8_replace_controls(progress->name);
 }
 
 void
 progress_close(struct progress *progress)
 {
-    for (size_t i = 0; i < progress->count; i++) {
-        free(progress->rows[i]->name);
-        free(progress->rows[i]->uuid);
-        clear_texts(&progress->rows[i]->errors);
-        clear_texts(&progress->rows[i]->warnings);
-        free(progress->rows[i]);
-    }
-    free(progress->rows);
-    *progress = (struct progress){0};
+    free(progress->name);
+    clear_texts(&progress->errors);
+    clear_texts(&progress->warnings);
 }

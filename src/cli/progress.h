@@ -22,42 +22,33 @@ struct progress_texts {
     size_t count;
 };
 
-/* A domain, and what was shown of it. */
-struct progress_row {
-    struct progress *progress;
-    char *name; /* safe to print */
-    char *uuid;
+/* What was shown of a domain. */
+struct progress {
+    enum progress_style style;
+    char *name;       /* safe to print; owned */
+    const char *uuid; /* borrowed */
     char boot[UUID_LENGTH + 1];
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     struct progress_texts errors, warnings; /* of this boot's */
     size_t events; /* how many were shown of all; LIMIT_EVENTS at most */
 };
 
-struct progress {
-    enum progress_style style;
-    struct progress_row **rows;
-    size_t count;
-};
-
-void progress_open(struct progress *progress, bool quiet, bool json);
-
-/* Return: the domain's row, owned by `progress`. */
-struct progress_row *progress_add(struct progress *progress, const char *name,
-                                  const char *uuid);
+void progress_open(struct progress *progress, enum progress_style style, const char *name,
+                   const char *uuid);
 
 /* Shows what is new in the report. If a guest says too much, only its end is shown. */
-void progress_show(struct progress_row *row, const struct guest_report *report);
+void progress_show(struct progress *progress, const struct guest_report *report);
 
 /* Shows an event of the domain itself. */
-void progress_note(struct progress_row *row, const char *event);
+void progress_note(struct progress *progress, const char *event);
 
 /* Shows what is waited for, which is no event in JSON. */
-void progress_wait_for(struct progress_row *row, const char *what);
+void progress_wait_for(struct progress *progress, const char *what);
 
 /* Shows how the waiting for a domain has ended: in a word, and with the exit status for
  * that. `report` is what is known of the guest, or NULL; `failure` is NULL if all is
  * well. */
-void progress_finish(struct progress_row *row, const char *outcome, int status,
+void progress_finish(struct progress *progress, const char *outcome, int status,
                      const struct guest_report *report, const struct failure *failure);
 
 void progress_close(struct progress *progress);

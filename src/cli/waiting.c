@@ -55,7 +55,7 @@ waiting_finish(struct guest *guest, const char *outcome, int status,
         return;
     guest->is_finished = true;
     guest->status = status;
-    progress_finish(guest->row, outcome, status, report, failure);
+    progress_finish(&guest->progress, outcome, status, report, failure);
     for (size_t i = 0; i < waiting->count; i++) {
         if (!waiting->guests[i]->is_finished)
             return;
@@ -90,7 +90,7 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
         if (running_seed_scrub(waiting->context, guest->uuid, &failure) < 0)
             outcome = "error";
         else
-            progress_note(guest->row, "scrubbed");
+            progress_note(&guest->progress, "scrubbed");
     }
     waiting_finish(guest, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
 }
@@ -249,7 +249,7 @@ finish_by_record(struct guest *guest, time_t taken)
             .stage = GUEST_STAGE_NONE,
             .text = xstrdup(result->errors[i]),
         };
-    progress_show(guest->row, &report);
+    progress_show(&guest->progress, &report);
     finish_by_report(guest, &report);
 }
 
@@ -335,7 +335,7 @@ waiting_on_report(struct guest *guest)
         strcmp(report->boot, guest->passed) == 0)
         return;
     guest->begun = true;
-    progress_show(guest->row, report);
+    progress_show(&guest->progress, report);
     if (guest_state_is_end(report->state))
         finish_by_report(guest, report);
     /* Nobody reads our output any more; main() reports that. */
@@ -365,13 +365,14 @@ waiting_begin(struct guest *guest)
     if (guest->is_finished || guest->begun)
         return;
     if (taken != 0)
-        progress_wait_for(guest->row,
+        progress_wait_for(&guest->progress,
                           "a report; it was reverted to a snapshot, and a guest that was "
                           "done then does not report again");
     else if (!next)
-        progress_wait_for(guest->row, "the guest's first report");
+        progress_wait_for(&guest->progress, "the guest's first report");
     else
-        progress_wait_for(guest->row, active ? "the next boot" : "the domain to start");
+        progress_wait_for(&guest->progress,
+                          active ? "the next boot" : "the domain to start");
 }
 
 void
@@ -389,7 +390,7 @@ waiting_on_start(struct guest *guest, int detail)
 {
     if (guest->is_finished || guest->waiting->options->no_wait)
         return;
-    progress_note(guest->row, "started");
+    progress_note(&guest->progress, "started");
     guest->begun = guest->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
     /* A guest that was saved continues, and what it said before counts. */
     if (guest->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
@@ -414,7 +415,7 @@ waiting_on_stop(struct guest *guest, int detail)
     if (guest->is_finished)
         return;
     if (guest->next && !guest->begun)
-        progress_note(guest->row, "stopped");
+        progress_note(&guest->progress, "stopped");
     else
         finish_by_stop(guest, detail);
 }
@@ -459,12 +460,16 @@ waiting_open(struct waiting *waiting, const struct context *context,
     *waiting = (struct waiting){
         .options = options,
         .context = context,
+        .style = PROGRESS_LINES,
         .notifier = -1,
         .notifier_handle = -1,
         .signals = -1,
         .signals_handle = -1,
     };
-    progress_open(&waiting->progress, context->quiet, context->json);
+    if (context->json)
+        waiting->style = PROGRESS_JSON;
+    else if (context->quiet)
+        waiting->style = PROGRESS_QUIET;
     if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
         (options->scrub && running_seed_check_caller(context, failure) < 0))
         return -1;
@@ -498,7 +503,8 @@ waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
             return waiting->guests[i];
         }
     }
-    guest->row = progress_add(&waiting->progress, virDomainGetName(domain), guest->uuid);
+    progress_open(&guest->progress, waiting->style, virDomainGetName(domain),
+                  guest->uuid);
     *array_add(waiting->guests, waiting->count) = guest;
     return follow_add(guest, failure) < 0 ? NULL : guest;
 }
@@ -545,10 +551,10 @@ waiting_close(struct waiting *waiting, const struct failure *failure)
                 status = order[i];
         }
     }
-    progress_close(&waiting->progress);
     follow_close(waiting);
     for (size_t i = 0; i < waiting->count; i++) {
         virDomainFree(waiting->guests[i]->domain);
+        progress_close(&waiting->guests[i]->progress);
         free(waiting->guests[i]);
     }
     free(waiting->guests);

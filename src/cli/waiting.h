@@ -39,7 +39,7 @@ struct waiting_options {
 struct waiting {
     const struct waiting_options *options;
     const struct context *context;
-    struct progress progress;
+    enum progress_style style;
     struct guest **guests;
     size_t count;
     int milliseconds; /* of the timeout, or -1 */
@@ -58,7 +58,7 @@ struct guest {
     struct waiting *waiting;
     virDomainPtr domain;
     char uuid[VIR_UUID_STRING_BUFLEN];
-    struct progress_row *row;
+    struct progress progress;
     bool has_run;                 /* it ran when it was added, or was started since */
     struct guest_report report;   /* what the guest has said so far */
     char passed[UUID_LENGTH + 1]; /* the boot that does not count (next), or "" */

@@ -30,21 +30,19 @@ show(const char *const *lines)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     struct progress progress;
-    struct progress_row *row;
     FILE *file = tmpfile();
     int out = dup(STDOUT_FILENO);
     struct buffer text = {0};
 
     fflush(stdout);
     dup2(fileno(file), STDOUT_FILENO);
-    progress_open(&progress, false, true);
-    row = progress_add(&progress, "web1", UNIT_UUID);
+    progress_open(&progress, PROGRESS_JSON, "web1", UNIT_UUID);
     for (; *lines; lines++) {
         bool news;
 
         /* Each is a line. */
         guest_report_feed(&report, *lines, strlen(*lines), &news);
-        progress_show(row, &report);
+        progress_show(&progress, &report);
     }
     progress_close(&progress);
     fflush(stdout);
