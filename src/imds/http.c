@@ -67,8 +67,8 @@ read_host(struct http *http)
 {
     if (http->host.is_read)
         return;
-    http->host.tree_error = imds_tree_read(&http->host.tree, http->options->root);
-    http->host.qemu = qemu_user_find(http->options->root);
+    http->host.tree_error = imds_tree_read(&http->host.tree, http->root);
+    http->host.qemu = qemu_user_find(http->root);
     http->host.is_read = true;
 }
 
@@ -132,7 +132,7 @@ log_answer(struct http *http, const struct connection *connection,
     const char *colon = answer->reason ? ": " : "";
     char who[PEER_NAME];
 
-    if (!answer->reason && !(http->options->verbose && answer->document))
+    if (!answer->reason && !(http->verbose && answer->document))
         return;
     if (!http_may_log(http, peer, answer)) {
         left_out++;
@@ -319,8 +319,7 @@ http_start(struct http *http, int fd)
 /* --- start and end ---------------------------------------------------------------- */
 
 int
-http_open(struct http *http, const struct http_options *options, size_t connections,
-          struct failure **failure)
+http_open(struct http *http, size_t connections, struct failure **failure)
 {
     int error = netlink_open(&http->netlink);
 
@@ -328,7 +327,6 @@ http_open(struct http *http, const struct http_options *options, size_t connecti
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not open a netlink socket");
-    http->options = options;
     http->requests = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
     http->lines = rate_new(LIMIT_IMDS_LOG_RATE, LIMIT_IMDS_LOG_BURST);
     http->crowd_lines = rate_new(LIMIT_IMDS_LOG_CROWD_RATE, LIMIT_IMDS_LOG_CROWD_BURST);

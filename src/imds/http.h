@@ -21,13 +21,9 @@
 #include "imds/peer.h"
 #include "store/imds-read.h"
 
-struct http_options {
+struct http {
     int root;     /* the directory used as "/"; borrowed */
     bool verbose; /* also log what is served */
-};
-
-struct http {
-    const struct http_options *options; /* borrowed */
     struct connections connections;
     uint64_t now; /* milliseconds; the caller sets it */
     /* The state of the host during one turn, read when a request needs it. */
@@ -46,9 +42,8 @@ struct http {
 #define HTTP_NONE                                                                        \
     ((struct http){.host = {.tree = IMDS_TREE_NONE}, .netlink = NETLINK_NONE})
 
-/* Opens an HTTP_NONE; the caller closes it, even on failure. */
-int http_open(struct http *http, const struct http_options *options, size_t connections,
-              struct failure **failure);
+/* Opens an HTTP_NONE with the caller's root; the caller closes it, even on failure. */
+int http_open(struct http *http, size_t connections, struct failure **failure);
 void http_close(struct http *http);
 
 /* Return: a daemon for the listening socket `fd`, which the caller still owns

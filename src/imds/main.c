@@ -171,12 +171,12 @@ raise_descriptors(void)
 }
 
 static int
-start(struct server *server, const struct http_options *options, struct failure **failure)
+start(struct server *server, struct failure **failure)
 {
     const struct listeners *listeners = &server->listeners;
     static const int ending[] = {SIGTERM, SIGINT, 0};
 
-    if (http_open(&server->http, options, raise_descriptors(), failure) < 0)
+    if (http_open(&server->http, raise_descriptors(), failure) < 0)
         return -1;
     server->signals = process_catch_signals(ending);
     if (server->signals < 0)
@@ -225,12 +225,12 @@ struct options {
     const char *listen[LIMIT_IMDS_LISTENERS + 1];
     size_t listen_count;
     const char *root;
-    struct http_options http; /* `root` there is what run() opens */
+    bool verbose;
 };
 
 /* Serves until a signal ends it. */
 static int
-run(struct options *options, struct failure **failure)
+run(const struct options *options, struct failure **failure)
 {
     cleanup_close int root = fs_open_root(options->root);
     cleanup_server struct server server = {.http = HTTP_NONE, .signals = -1};
@@ -240,7 +240,8 @@ run(struct options *options, struct failure **failure)
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  options->root);
-    options->http.root = root;
+    server.http.root = root;
+    server.http.verbose = options->verbose;
     if (listeners_inherit(listeners, failure) < 0)
         return -1;
     for (size_t i = 0; i < options->listen_count; i++) {
@@ -249,7 +250,7 @@ run(struct options *options, struct failure **failure)
     }
     if (listeners->count == 0 && listeners_add(listeners, DEFAULT_LISTEN, failure) < 0)
         return -1;
-    if (start(&server, &options->http, failure) < 0)
+    if (start(&server, failure) < 0)
         return -1;
     notify("READY=1");
     server.http.now = (uint64_t)clock_milliseconds();
@@ -311,7 +312,7 @@ main(int argc, char **argv)
         } else if ((value = read_value(argv, &i, "--root"))) {
             options.root = value;
         } else if (strcmp(argv[i], "--verbose") == 0) {
-            options.http.verbose = true;
+            options.verbose = true;
         } else if (strcmp(argv[i], "--help") == 0) {
             return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         } else if (strcmp(argv[i], "--version") == 0) {

@@ -10,7 +10,6 @@
 #include "imds/http.h"
 #include "unit.h"
 
-static const struct http_options options = {.root = -1};
 static const struct peer qemu = {.kind = PEER_QEMU, .local = true, .owner = 64055};
 static const struct peer root = {.kind = PEER_OTHER, .local = true, .owner = 0};
 static const struct peer router = {.kind = PEER_OTHER};
@@ -21,7 +20,8 @@ open_http(struct http *http)
     cleanup_failure struct failure *failure = NULL;
 
     *http = HTTP_NONE;
-    http_open(http, &options, 2, &failure);
+    http->root = -1;
+    http_open(http, 2, &failure);
     assert_no_failure(failure);
 }
 
