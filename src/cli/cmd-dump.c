@@ -27,13 +27,12 @@ print_json(const struct seed *seed, const char *path)
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
         const struct buffer *data = &document->data;
-        json_t *text = json_stringn(buffer_text(data), data->size);
         cleanup_buffer struct buffer encoded = {0};
+        json_t *text;
 
-        if (path && strcmp(path, document->path) != 0) {
-            json_decref(text);
+        if (path && strcmp(path, document->path) != 0)
             continue;
-        }
+        text = json_stringn(buffer_text(data), data->size);
         /* What is not text is printed as base64. */
         if (!text)
             base64_encode(&encoded, data->data, data->size, 0);

@@ -151,23 +151,11 @@ part_add_entry(struct part *part, const char *key)
 bool
 part_is_password(const struct part *part)
 {
-    switch (part->kind) {
-    case PART_ADMIN_PASSWORD:
-    case PART_PASSWORD:
-    case PART_ROOT_PASSWORD:
-        return true;
-    case PART_VALUE:
+    if (part->kind == PART_VALUE)
         return strcmp(part->element, "custom_script") != 0 &&
                strcmp(part->element, "content") != 0;
-    case PART_USER_DATA:
-    case PART_VENDOR_DATA:
-    case PART_NETWORK_CONFIG:
-    case PART_META_DATA:
-    case PART_SSH_KEYS:
-    case PART_SSH_HOST_KEYS:
-        break;
-    }
-    return false;
+    return part->kind == PART_ADMIN_PASSWORD || part->kind == PART_PASSWORD ||
+           part->kind == PART_ROOT_PASSWORD;
 }
 
 char *

@@ -109,17 +109,11 @@ target_address(enum domain_bus bus, const char *target, const xmlNode *address)
         };
     if (index < 0)
         index = 0;
-    switch (bus) {
-    case DOMAIN_BUS_SCSI:
+    if (bus == DOMAIN_BUS_SCSI)
         return (struct drive_address){index / 7, 0, 0, index % 7};
-    case DOMAIN_BUS_SATA:
+    if (bus == DOMAIN_BUS_SATA)
         return (struct drive_address){index / 6, 0, 0, index % 6};
-    case DOMAIN_BUS_IDE:
+    if (bus == DOMAIN_BUS_IDE)
         return (struct drive_address){index / 4, index % 4 / 2, 0, index % 2};
-    case DOMAIN_BUS_VIRTIO:
-    case DOMAIN_BUS_USB:
-    case DOMAIN_BUS_OTHER:
-        break;
-    }
     return (struct drive_address){-1, -1, -1, -1};
 }
