@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
 #include "domain/xml.h"
@@ -172,6 +171,7 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
 
 /* --- metadata --------------------------------------------------------------------- */
 
+/* How many there may be, and how large, is for import_check(). */
 static int
 check_entry(const struct kubevirt_machine *machine, const struct manifest *entries,
             const char *key, const char *value, struct failure **failure)
@@ -184,12 +184,6 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
                                  "remove it: KubeVirt and virt-seed generate it",
                                  failure);
     }
-    if (!*key || strlen(key) > LIMIT_ENTRY_KEY)
-        return manifest_fail(entries, key, "is not a key of 1 to 256 characters",
-                             "choose another key", failure);
-    if (strlen(value) > LIMIT_ENTRY_VALUE)
-        return manifest_fail(entries, key, "is larger than 64 KiB",
-                             "put large values into user-data", failure);
     if (!element_can_hold(key, strlen(key)) || !element_can_hold(value, strlen(value)))
         return manifest_fail(entries, key,
                              "has control characters, which a domain's XML cannot hold",
@@ -207,9 +201,6 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
 
     if (manifest_get(&entries, &machine->source, "metaData", JSON_OBJECT, failure) < 0)
         return -1;
-    if (json_object_size(entries.value) > LIMIT_ENTRIES)
-        return manifest_fail(&machine->source, "metaData", "has more than 256 keys",
-                             "put large values into user-data", failure);
     json_object_foreach((json_t *)entries.value, key, value)
     {
         cleanup_manifest struct manifest entry = {0};

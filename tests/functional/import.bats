@@ -117,14 +117,14 @@ imported() {
     machine 'cloudInitNoCloud: {metaData: {a: "\x01"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {a: "\uFFFF"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {"a\x1b": b}}' | refuses 'has control characters'
-    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is not a key of 1 to 256 characters'
+    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'request is invalid: <entry> needs a name= of 1 to 256 characters'
     machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: duplicate key'
     long=$(printf 'a%.0s' {1..257})
-    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is not a key of 1 to 256 characters'
+    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'request is invalid: <entry> needs a name= of 1 to 256 characters'
     long=$(printf 'a%.0s' {1..65537})
-    machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a is larger than 64 KiB"
+    machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses 'request is invalid: <entry> has a value of more than 64 KiB'
     long=$(printf 'k%s: v, ' {1..257})
-    machine "cloudInitNoCloud: {metaData: {$long}}" | refuses "$volume.metaData has more than 256 keys"
+    machine "cloudInitNoCloud: {metaData: {$long}}" | refuses 'request is invalid: <entry> occurs too many times'
 }
 
 @test "refuses a volume without content" {
