@@ -66,8 +66,7 @@ check_written(const struct definition *definition, const struct domain *written,
     cleanup_free char *found_url = NULL;
     cleanup_free char *written_url = NULL;
 
-    if (definition_load_known(&found, definition->connection, definition->libvirt,
-                              DEFINITION_READ, failure) < 0)
+    if (definition_load_known(&found, definition->libvirt, failure) < 0)
         return -1;
     wire_facts_read(&found_facts, &found.domain);
     wire_facts_read(&written_facts, written);

@@ -83,8 +83,8 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
 
 /* `where` gets the place of the seed, in words. Return: an outcome, or -1. */
 static int
-update(const struct context *context, const struct definition *source, bool dry_run,
-       const char **where, struct failure **failure)
+update(const struct context *context, const struct definition *source, const char **where,
+       struct failure **failure)
 {
     cleanup_definition struct definition running = {0};
     cleanup_request struct request request = {0};
@@ -100,7 +100,7 @@ update(const struct context *context, const struct definition *source, bool dry_
     if (running_seed_check_caller(context, failure) < 0)
         return -1;
     /* Another update may change the running domain, too, until the lock is held. */
-    if (!dry_run) {
+    if (!context->dry_run) {
         lock = running_seed_lock(context, failure);
         if (lock < 0)
             return -1;
@@ -122,8 +122,8 @@ update(const struct context *context, const struct definition *source, bool dry_
     if (has_seed &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
-    if (!dry_run && running_seed_replace(context, lock, source, &running, &request, &seed,
-                                         failure) < 0)
+    if (!context->dry_run && running_seed_replace(context, lock, source, &running,
+                                                  &request, &seed, failure) < 0)
         return -1;
     return judge(context, running.domain.uuid, &old, &seed);
 }
@@ -141,7 +141,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)
         return -1;
-    outcome = update(context, &source, context->dry_run, &where, failure);
+    outcome = update(context, &source, &where, failure);
     if (outcome < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);
     if (context->quiet)

@@ -147,14 +147,12 @@ definition_load(struct definition *definition, const struct context *context,
 }
 
 int
-definition_load_known(struct definition *definition, virConnectPtr connection,
-                      virDomainPtr domain, enum definition_use use,
+definition_load_known(struct definition *definition, virDomainPtr domain,
                       struct failure **failure)
 {
-    virConnectRef(connection);
     virDomainRef(domain);
-    *definition = (struct definition){.connection = connection, .libvirt = domain};
-    return read_libvirt(definition, use == DEFINITION_CHANGE, failure);
+    *definition = (struct definition){.libvirt = domain};
+    return read_libvirt(definition, false, failure);
 }
 
 int
@@ -216,14 +214,13 @@ definition_each(const struct context *context, const void *options,
 
 /* Return: whether the domain asks for a seed, or has an XML that libvirt cannot send. */
 static bool
-may_ask(virConnectPtr connection, virDomainPtr domain)
+may_ask(virDomainPtr domain)
 {
     cleanup_definition struct definition definition = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    if (definition_load_known(&definition, connection, domain, DEFINITION_READ,
-                              &failure) < 0)
+    if (definition_load_known(&definition, domain, &failure) < 0)
         return failure->code == FAILURE_LIBVIRT &&
                virGetLastErrorCode() != VIR_ERR_NO_DOMAIN;
     wire_facts_read(&facts, &definition.domain);
@@ -242,8 +239,7 @@ definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uui
     for (int i = 0; i < domain_count; i++) {
         char uuid[VIR_UUID_STRING_BUFLEN];
 
-        if (may_ask(connection, domains[i]) &&
-            virDomainGetUUIDString(domains[i], uuid) == 0)
+        if (may_ask(domains[i]) && virDomainGetUUIDString(domains[i], uuid) == 0)
             texts_add(uuids, count, xstrdup(uuid));
         virDomainFree(domains[i]);
     }

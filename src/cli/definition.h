@@ -53,9 +53,8 @@ int definition_load_domain(struct definition *definition, const struct context *
 int definition_load_running(struct definition *running, virDomainPtr domain,
                             struct failure **failure);
 
-/* Reads that of the domain, of this connection, which may be for any use. */
-int definition_load_known(struct definition *definition, virConnectPtr connection,
-                          virDomainPtr domain, enum definition_use use,
+/* Reads that of the domain, whose connection may be for any use. */
+int definition_load_known(struct definition *definition, virDomainPtr domain,
                           struct failure **failure);
 
 void definition_clear(struct definition *definition);
