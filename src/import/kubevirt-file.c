@@ -86,13 +86,13 @@ manifest_get_below(struct manifest *field, const struct manifest *parent,
 
 int
 manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
-                  json_type type, struct failure **failure)
+                  struct failure **failure)
 {
     *item = (struct manifest){
         .value = json_array_get(parent->value, index),
         .path = xasprintf("%s[%zu]", parent->path, index),
     };
-    return check_type(item, type, failure);
+    return check_type(item, JSON_OBJECT, failure);
 }
 
 int
@@ -172,7 +172,7 @@ read_object(struct kubevirt_file *file, struct import *import,
         for (size_t i = 0; i < json_array_size(items.value); i++) {
             cleanup_manifest struct manifest item = {0};
 
-            if (manifest_get_item(&item, &items, i, JSON_OBJECT, failure) < 0 ||
+            if (manifest_get_item(&item, &items, i, failure) < 0 ||
                 read_object(file, import, &item, failure) < 0)
                 return -1;
         }

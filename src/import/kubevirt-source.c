@@ -77,7 +77,7 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
     for (size_t i = 0; i < json_array_size(volumes.value); i++) {
         cleanup_manifest struct manifest volume = {0};
 
-        if (manifest_get_item(&volume, &volumes, i, JSON_OBJECT, failure) < 0 ||
+        if (manifest_get_item(&volume, &volumes, i, failure) < 0 ||
             take_source(machine, &volume, "cloudInitNoCloud", false, failure) < 0 ||
             take_source(machine, &volume, "cloudInitConfigDrive", true, failure) < 0)
             return -1;

@@ -239,7 +239,7 @@ add_keys(struct import *import, const struct kubevirt_machine *machine,
     for (size_t i = 0; i < json_array_size(credentials.value); i++) {
         cleanup_manifest struct manifest item = {0};
 
-        if (manifest_get_item(&item, &credentials, i, JSON_OBJECT, failure) < 0 ||
+        if (manifest_get_item(&item, &credentials, i, failure) < 0 ||
             add_credential(import, machine, &item, &keys, failure) < 0)
             return -1;
     }

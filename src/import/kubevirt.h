@@ -22,9 +22,9 @@ int manifest_get(struct manifest *field, const struct manifest *parent, const ch
 /* The same for a field below it: "spec.template" is the field of a field. */
 int manifest_get_below(struct manifest *field, const struct manifest *parent,
                        const char *keys, json_type type, struct failure **failure);
-/* The same for a list item, which must be present. */
+/* The same for a list item, which must be present, and a mapping. */
 int manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
-                      json_type type, struct failure **failure);
+                      struct failure **failure);
 /* The same for text: NULL if it is missing or empty; borrowed from the document. */
 int manifest_get_text(const char **text, const struct manifest *parent, const char *key,
                       struct failure **failure);

@@ -136,20 +136,18 @@ struct drive_position {
     struct drive_address address;
 };
 
-/* Return: the `count` addresses in use on the bus, owned by the caller (free). */
+/* Return: the `count` addresses in use on the scsi bus, owned by the caller (free). */
 static struct drive_address *
-read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
+read_scsi_addresses(const struct domain *domain, size_t *count)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
     struct drive_address *list = NULL;
 
     *count = 0;
     for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].bus == bus)
+        if (domain->disks[i].bus == DOMAIN_BUS_SCSI)
             *array_add(list, *count) = domain->disks[i].address;
     }
-    if (bus != DOMAIN_BUS_SCSI)
-        return list;
     /* scsi host devices use the same addresses. */
     xml_foreach(node, devices, "hostdev") {
         const xmlNode *written = xml_child(node, "address");
@@ -192,8 +190,7 @@ static void
 find_scsi_position(const struct domain *domain, struct drive_position *position)
 {
     size_t count;
-    cleanup_free struct drive_address *list =
-        read_addresses(domain, DOMAIN_BUS_SCSI, &count);
+    cleanup_free struct drive_address *list = read_scsi_addresses(domain, &count);
     long highest = -1; /* of the controllers that exist or that an address implies */
 
     xml_foreach(node, xml_child(domain->root, "devices"), "controller") {
@@ -395,7 +392,7 @@ remove_controller(struct domain *domain, struct wiring *wiring)
     if (!controller)
         return;
     index = xml_attribute_number(controller, "index", 65535);
-    list = read_addresses(domain, DOMAIN_BUS_SCSI, &count);
+    list = read_scsi_addresses(domain, &count);
     for (size_t i = 0; i < count; i++) {
         if (list[i].controller == index)
             return;
