@@ -129,12 +129,10 @@ add_document(struct writing *writing, const struct option_value *value,
 }
 
 /* Of <cloud-init> itself, with the option's name. */
-static int
-remove_attribute(struct writing *writing, const struct option_value *value,
-                 struct failure **failure)
+static void
+remove_attribute(struct writing *writing, const struct option_value *value)
 {
     xmlUnsetProp(writing->element, (const xmlChar *)value->row->name);
-    return 0;
 }
 
 static int
@@ -160,9 +158,8 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 }
 
 /* Only the entry of that key; KEY= removes it. */
-static int
-remove_entry(struct writing *writing, const struct option_value *value,
-             struct failure **failure)
+static void
+remove_entry(struct writing *writing, const struct option_value *value)
 {
     xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
@@ -172,7 +169,6 @@ remove_entry(struct writing *writing, const struct option_value *value,
             xml_remove(entry);
     }
     set_remove_if_empty(parent);
-    return 0;
 }
 
 static int
@@ -243,11 +239,11 @@ write_settings(struct writing *writing, const struct option_values *values,
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
     }
-    for (size_t i = 0; result == 0 && i < values->count; i++) {
+    for (size_t i = 0; i < values->count; i++) {
         const struct setting *setting = values->list[i].row->data;
 
         if (setting->remove)
-            result = setting->remove(writing, &values->list[i], failure);
+            setting->remove(writing, &values->list[i]);
         else
             remove_element(writing, setting);
     }

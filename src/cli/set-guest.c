@@ -65,9 +65,8 @@ find_interface(const xmlNode *config, const char *mac)
     return NULL;
 }
 
-int
-set_remove_ip(struct writing *writing, const struct option_value *value,
-              struct failure **failure)
+void
+set_remove_ip(struct writing *writing, const struct option_value *value)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *mac = NULL;
@@ -80,7 +79,6 @@ set_remove_ip(struct writing *writing, const struct option_value *value,
     }
     if (node)
         xml_remove(node);
-    return 0;
 }
 
 int
@@ -174,9 +172,8 @@ is_password(struct buffer *content)
     return true;
 }
 
-int
-set_remove_password(struct writing *writing, const struct option_value *value,
-                    struct failure **failure)
+void
+set_remove_password(struct writing *writing, const struct option_value *value)
 {
     const struct setting *setting = value->row->data;
     xmlNode *initialization = vocabulary_child(writing->element, "initialization");
@@ -186,7 +183,6 @@ set_remove_password(struct writing *writing, const struct option_value *value,
         set_remove_all(initialization, "root_password");
         set_remove_if_empty(initialization);
     }
-    return 0;
 }
 
 int
@@ -244,31 +240,20 @@ find_secret_part(const char *value)
     return NULL;
 }
 
-int
-set_remove_secret(struct writing *writing, const struct option_value *value,
-                  struct failure **failure)
+void
+set_remove_secret(struct writing *writing, const struct option_value *value)
 {
     const struct secret_part *part = find_secret_part(value->text);
     xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
 
-    if (!part && !*value->text)
-        return 0;
-    if (!part)
-        return failure_set(
-            failure, FAILURE_USAGE,
-            "--secret has '%.64s', expected PART=NAME[/KEY]\n"
-            "use one of these as PART: user-data, vendor-data, network-config, "
-            "meta-data, ssh-authorized-keys, ssh-host-keys or admin-password",
-            value->text);
-    if (!part->has_children)
+    if (part && !part->has_children) {
         set_remove_all(writing->element, part->name);
-    else if (node) {
+    } else if (node) {
         xmlUnsetProp(node, (const xmlChar *)"secret");
         xmlUnsetProp(node, (const xmlChar *)"key");
         xmlUnsetProp(node, (const xmlChar *)"file");
         set_remove_if_empty(node);
     }
-    return 0;
 }
 
 int
@@ -281,8 +266,14 @@ set_add_secret(struct writing *writing, const struct option_value *value,
     cleanup_free char *name = NULL;
     xmlNode *node;
 
-    /* A value without a part was refused when the old secret was removed. */
-    if (!part || !*secret)
+    if (!part)
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "--secret has '%.64s', expected PART=NAME[/KEY]\n"
+            "use one of these as PART: user-data, vendor-data, network-config, "
+            "meta-data, ssh-authorized-keys, ssh-host-keys or admin-password",
+            value->text);
+    if (!*secret)
         return 0;
     length = strcspn(secret, "/");
     name = xstrndup(secret, length);

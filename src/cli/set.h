@@ -17,16 +17,18 @@ struct writing {
     struct new_passwords *passwords;
 };
 
-/* What one value of an option does to the element. */
-typedef int set_step(struct writing *writing, const struct option_value *value,
-                     struct failure **failure);
+/* What one value of an option does to the element: what was there is removed, then it is
+ * added. */
+typedef void set_remover(struct writing *writing, const struct option_value *value);
+typedef int set_adder(struct writing *writing, const struct option_value *value,
+                      struct failure **failure);
 
 /* What an option of the table means for the element. */
 struct setting {
     const char *below; /* its element's parent; NULL is <cloud-init> itself */
     const char *element;
-    set_step *remove; /* what was there; NULL: the elements of that name */
-    set_step *add;
+    set_remover *remove; /* NULL: the elements of that name */
+    set_adder *add;
     const char *attribute; /* that the element gets, or NULL */
     const char *value;
 };
@@ -47,11 +49,14 @@ void set_remove_if_empty(xmlNode *node);
 /* --- settings ------------------------------------------------------------------------- */
 
 /* --ip: an <interface> of <network-config from="interfaces">. */
-set_step set_remove_ip, set_add_ip;
+set_remover set_remove_ip;
+set_adder set_add_ip;
 
 /* --password-file and --root-password-file: a hash that the host stores, and an attribute
  * that says so. */
-set_step set_remove_password, set_add_password;
+set_remover set_remove_password;
+set_adder set_add_password;
 
 /* --secret: PART=NAME[/KEY]. */
-set_step set_remove_secret, set_add_secret;
+set_remover set_remove_secret;
+set_adder set_add_secret;
