@@ -3,7 +3,6 @@
  * event. Errors go to standard error; with JSON they are objects among the others. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/failure.h"
