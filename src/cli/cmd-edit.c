@@ -95,9 +95,7 @@ refuse_reference(const struct editing *editing, const xmlNode *node,
 static bool
 is_inline(const xmlNode *node)
 {
-    return !xmlHasProp(node, (const xmlChar *)"file") &&
-           !xmlHasProp(node, (const xmlChar *)"secret") &&
-           !xmlHasProp(node, (const xmlChar *)"from");
+    return !part_is_reference(node) && !xmlHasProp(node, (const xmlChar *)"from");
 }
 
 /* Finds the only element of the subject that contains its text; `found` stays NULL if

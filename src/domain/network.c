@@ -214,8 +214,7 @@ check_reach(const struct nic *nic, const char *what, const char *text, bool is_d
     struct address gateway;
     bool is_in_reach = false;
 
-    if (!address_parse(&gateway, text))
-        return 0;
+    address_parse(&gateway, text);
     if (has_host(nic, text))
         return nic_fail_text(failure, what, text, "another address than the nic's own");
     if (nic_has_address(nic, gateway.family))
