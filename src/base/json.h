@@ -46,16 +46,23 @@ json_set_string(json_t *object, const char *key, const char *value)
     json_set(object, key, json_string(value));
 }
 
-/* Sets a list of texts, unless it is empty. */
-static inline void
-json_set_texts(json_t *object, const char *key, char *const *texts, size_t count)
+/* Return: a list of the texts, owned by the caller. */
+static inline json_t *
+json_texts(char *const *texts, size_t count)
 {
-    json_t *list = count > 0 ? json_array() : NULL;
+    json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
         json_add(list, json_string(texts[i]));
-    if (list)
-        json_set(object, key, list);
+    return list;
+}
+
+/* Sets such a list, unless it is empty. */
+static inline void
+json_set_texts(json_t *object, const char *key, char *const *texts, size_t count)
+{
+    if (count > 0)
+        json_set(object, key, json_texts(texts, count));
 }
 
 /*

@@ -321,11 +321,8 @@ definition_commit(struct definition *definition, const struct context *context,
             return -1;
     }
     if (context->json) {
-        json_t *changes = json_array();
-
-        for (size_t i = 0; i < count; i++)
-            json_add(changes, json_string(wiring->changes[i]));
-        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
+        json_print(json_pack("{s:s, s:o}", "domain", name, "changes",
+                             json_texts(wiring->changes, count)));
         return 0;
     }
     if (context->quiet)

@@ -238,8 +238,8 @@ print_circumstances(const struct comparison *comparison)
 static void
 print_json(const struct comparison *comparison, bool show_secrets)
 {
+    const struct wiring *wiring = &comparison->wiring;
     json_t *documents = json_array();
-    json_t *wiring = json_array();
 
     for (size_t i = 0; i < comparison->document_count; i++) {
         const struct compared_document *document = &comparison->documents[i];
@@ -257,13 +257,12 @@ print_json(const struct comparison *comparison, bool show_secrets)
                       next ? json_integer((json_int_t)next->data.size) : NULL, "diff",
                       diff.size > 0 ? json_stringn(diff.data, diff.size) : NULL));
     }
-    for (size_t i = 0; i < comparison->wiring.change_count; i++)
-        json_add(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
         comparison->source.domain.name, "boot", boots[comparison->boot].word,
         "instance-id", comparison->identity.instance_id, "last-instance-id",
-        comparison->last_instance_id, "documents", documents, "wiring", wiring, "running",
+        comparison->last_instance_id, "documents", documents, "wiring",
+        json_texts(wiring->changes, wiring->change_count), "running",
         comparison->running.doc != NULL, "saved", comparison->is_saved, "done",
         comparison->is_done, "replaced", comparison->is_replaced, "denied",
         comparison->denied ? comparison->denied->message : NULL, "guest-says",

@@ -328,10 +328,8 @@ add_lines(json_t *list, const struct buffer *data)
 static json_t *
 public_keys(const struct request *request)
 {
-    json_t *list = json_array();
+    json_t *list = json_texts(request->ssh_keys, request->ssh_key_count);
 
-    for (size_t i = 0; i < request->ssh_key_count; i++)
-        json_add(list, json_string(request->ssh_keys[i]));
     for (const struct part *part = parts_find(&request->parts, PART_SSH_KEYS); part;
          part = parts_next(&request->parts, part)) {
         add_lines(list, &part->data);

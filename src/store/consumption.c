@@ -60,7 +60,7 @@ consumption_pack(enum consumption consumption, const char *reason,
                      consumption_word(consumption), "reason", reason, "cloud-init",
                      claim->version, "instance-id", claim->instance_id, "failed-module",
                      claim->failed_module, "log", claim->failed_log, "dropped",
-                     guest_claim_pack_dropped(claim));
+                     json_texts(claim->dropped, claim->dropped_count));
 }
 
 /* Return: the digest of what cloud-init keeps of a document that it got, or NULL if that is

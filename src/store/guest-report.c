@@ -270,16 +270,6 @@ guest_claim_read(struct guest_claim *claim, const json_t *object)
     claimed_drops(json_object_get(object, "dropped"), claim);
 }
 
-json_t *
-guest_claim_pack_dropped(const struct guest_claim *claim)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < claim->dropped_count; i++)
-        json_add(list, json_string(claim->dropped[i]));
-    return list;
-}
-
 static json_t *
 digests_to_json(char *const *digests)
 {
@@ -305,8 +295,7 @@ guest_claim_write(const struct guest_claim *claim, json_t *object)
         json_set(object, "failed",
                  json_pack("{s:s, s:s*}", "module", claim->failed_module, "log",
                            claim->failed_log));
-    if (claim->dropped_count > 0)
-        json_set(object, "dropped", guest_claim_pack_dropped(claim));
+    json_set_texts(object, "dropped", claim->dropped, claim->dropped_count);
 }
 
 void

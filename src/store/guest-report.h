@@ -126,9 +126,6 @@ void guest_claim_read(struct guest_claim *claim, const struct json_t *object);
 /* Adds these members to an object of a record, as far as the guest has said them. */
 void guest_claim_write(const struct guest_claim *claim, struct json_t *object);
 
-/* Return: what was dropped, a list of texts, owned by the caller. */
-struct json_t *guest_claim_pack_dropped(const struct guest_claim *claim);
-
 void guest_claim_clear(struct guest_claim *claim);
 
 /* What a guest does by itself once cloud-init has finished. */
