@@ -88,7 +88,8 @@ find_state(virDomainPtr domain)
     return state >= 0 && state < count && words[state] ? words[state] : "unknown";
 }
 
-/* `request` is NULL if it asks for none. By the file's name, because the caller need not be allowed to list the directory. */
+/* By the file's name, because the caller need not be allowed to list the directory. `request`
+ * is NULL if the domain asks for no seed. */
 static enum answer
 find_seed(struct domain_status *status, int root, const struct domain *domain,
           const struct request *request)
