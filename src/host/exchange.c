@@ -317,20 +317,27 @@ seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
     return verdict->publication.has_image && is_digest(verdict->digest);
 }
 
+/* Reads a list of at most `limit` texts that are shown. */
+static void
+texts_get(char ***texts, size_t *count, uint32_t limit, struct message *message)
+{
+    const uint32_t announced = message_get_number(message, limit);
+
+    for (uint32_t i = 0; i < announced && !message->is_bad; i++) {
+        char *text = message_get_text(message, LIMIT_MAKER_TEXT, false);
+
+        if (text)
+            texts_add(texts, count, failure_tidy(text));
+    }
+}
+
 bool
 verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *content)
 {
     struct message message = message_begin(content);
-    uint32_t count;
 
     verdict->kind = (enum verdict_kind)message_get_number(&message, VERDICT_SEED);
-    count = message_get_number(&message, LIMIT_NOTES);
-    for (uint32_t i = 0; i < count && !message.is_bad; i++) {
-        cleanup_free char *note = message_get_text(&message, LIMIT_MAKER_TEXT, false);
-
-        if (note)
-            verdict_note(verdict, "%s", failure_tidy(note));
-    }
+    texts_get(&verdict->notes, &verdict->note_count, LIMIT_NOTES, &message);
     verdict->refusal = message_get_failure(&message);
     verdict->hint_if_wired = message_get_text(&message, LIMIT_MAKER_TEXT, true);
     if (verdict->hint_if_wired)
@@ -347,42 +354,23 @@ verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *con
 /* --- results ---------------------------------------------------------------------------- */
 
 bool
-result_get(struct maker_result *result, struct failure **failure,
+result_get(struct maker_result *result, enum maker_role role, struct failure **failure,
            const struct buffer *content)
 {
+    const bool is_wired = role == MAKER_WIRE;
+    const size_t limit = is_wired ? LIMIT_DOMAIN_XML : LIMIT_RECORD;
+    const enum maker_event last = is_wired ? MAKER_EVENT_NONE : MAKER_EVENT_FAILED;
     struct message message = message_begin(content);
 
     *failure = message_get_failure(&message);
     if (!*failure) {
-        message_get_bytes(&message, LIMIT_RECORD, &result->record);
-        result->event =
-            (enum maker_event)message_get_number(&message, MAKER_EVENT_FAILED);
-    }
-    if (message_is_over(&message))
-        return true;
-    failure_free(steal(*failure));
-    return false;
-}
-
-bool
-wired_get(struct wired *wired, struct failure **failure, const struct buffer *content)
-{
-    struct message message = message_begin(content);
-    uint32_t count;
-
-    *failure = message_get_failure(&message);
-    if (!*failure) {
-        count = message_get_number(&message, LIMIT_WIRING_CHANGES);
-        for (uint32_t i = 0; i < count && !message.is_bad; i++) {
-            char *change = message_get_text(&message, LIMIT_MAKER_TEXT, false);
-
-            if (change)
-                texts_add(&wired->changes, &wired->change_count, failure_tidy(change));
-        }
-        message_get_bytes(&message, LIMIT_DOMAIN_XML, &wired->xml);
+        message_get_bytes(&message, limit, &result->text);
+        result->event = (enum maker_event)message_get_number(&message, last);
+        texts_get(&result->changes, &result->change_count,
+                  is_wired ? LIMIT_WIRING_CHANGES : 0, &message);
     }
     if (message_is_over(&message) &&
-        (wired->xml.size == 0 || !memchr(wired->xml.data, '\0', wired->xml.size)))
+        strlen(buffer_text(&result->text)) == result->text.size)
         return true;
     failure_free(steal(*failure));
     return false;

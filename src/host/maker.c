@@ -239,7 +239,7 @@ wait_for_end(struct maker *maker, struct failure **failure)
     struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
 
-    const int found = message_receive(maker->socket, 0, &more);
+    const int found = message_receive(maker->socket, &more);
 
     if (found == -EAGAIN)
         return fail_maker(maker, "did not end", failure);
@@ -316,21 +316,14 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
         struct needs *needs, enum message_kind kind, struct buffer *message,
         struct failure **failure)
 {
-    static const size_t limits[] = {
-        [MAKER_PREPARE] = LIMIT_VERDICT_MESSAGE,
-        [MAKER_REPORT] = LIMIT_RESULT_MESSAGE,
-        [MAKER_MERGE] = LIMIT_RESULT_MESSAGE,
-        [MAKER_WIRE] = LIMIT_WIRED_MESSAGE,
-    };
-    const size_t limit = limits[hello->role];
     cleanup_buffer struct buffer question = {0};
-    int found = message_receive(maker->socket, limit, message);
+    int found = message_receive(maker->socket, message);
 
     if (found == MESSAGE_NEEDS && host) {
         question = steal_buffer(message);
         if (answer_needs(maker, hello->role, host, needs, &question, failure) < 0)
             return -1;
-        found = message_receive(maker->socket, limit, message);
+        found = message_receive(maker->socket, message);
     }
     /* It may have ended before it has heard everything. */
     if (found == 0 || found == -ECONNRESET)
@@ -361,24 +354,8 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
 }
 
 int
-maker_run(const struct hello *hello, struct maker_result *result,
-          struct failure **failure)
-{
-    cleanup_maker struct maker maker = MAKER_NONE;
-    cleanup_buffer struct buffer message = {0};
-
-    if (maker_start(&maker, NULL, -1, failure) < 0 ||
-        maker_say_hello(&maker, hello, failure) < 0 ||
-        receive(&maker, hello, NULL, NULL, MESSAGE_RESULT, &message, failure) < 0)
-        return -1;
-    if (!result_get(result, failure, &message))
-        return fail_maker(&maker, "said what it may not say", failure);
-    return *failure ? -1 : 0;
-}
-
-int
-maker_run_wire(const struct hello *hello, const struct buffer *xml,
-               const struct host *host, struct wired *wired, struct failure **failure)
+maker_run(const struct hello *hello, const struct buffer *xml, const struct host *host,
+          struct maker_result *result, struct failure **failure)
 {
     cleanup_maker struct maker maker = MAKER_NONE;
     cleanup_needs struct needs needs = {0};
@@ -386,9 +363,9 @@ maker_run_wire(const struct hello *hello, const struct buffer *xml,
 
     if (maker_start(&maker, xml, -1, failure) < 0 ||
         maker_say_hello(&maker, hello, failure) < 0 ||
-        receive(&maker, hello, host, &needs, MESSAGE_WIRED, &message, failure) < 0)
+        receive(&maker, hello, host, &needs, MESSAGE_RESULT, &message, failure) < 0)
         return -1;
-    if (!wired_get(wired, failure, &message))
+    if (!result_get(result, hello->role, failure, &message))
         return fail_maker(&maker, "said what it may not say", failure);
     return *failure ? -1 : 0;
 }

@@ -111,9 +111,9 @@ read_and_record(const struct lifecycle *lifecycle, struct hello *hello,
     /* The file's time says when the domain last ran. */
     if (hello->report.size == 0 && !lifecycle->end)
         return record_touch(lifecycle->root, uuid, failure);
-    if (maker_run(hello, &result, failure) < 0)
+    if (maker_run(hello, NULL, NULL, &result, failure) < 0)
         return -1;
-    if (record_write_text(lifecycle->root, uuid, &result.record, failure) < 0)
+    if (record_write_text(lifecycle->root, uuid, &result.text, failure) < 0)
         return -1;
     log_result(lifecycle, result.event);
     return 0;

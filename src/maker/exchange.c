@@ -111,6 +111,14 @@ answers_get(struct needs *needs, const struct buffer *content)
 /* --- the verdict and other results ----------------------------------------------------- */
 
 static void
+texts_put(char *const *texts, size_t count, struct buffer *message)
+{
+    message_put_number(message, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        message_put_text(message, texts[i]);
+}
+
+static void
 documents_put(const struct seed *seed, struct buffer *message)
 {
     message_put_number(message, (uint32_t)seed->document_count);
@@ -142,9 +150,7 @@ void
 verdict_put(const struct verdict *verdict, struct buffer *message)
 {
     message_put_number(message, verdict->kind);
-    message_put_number(message, (uint32_t)verdict->note_count);
-    for (size_t i = 0; i < verdict->note_count; i++)
-        message_put_text(message, verdict->notes[i]);
+    texts_put(verdict->notes, verdict->note_count, message);
     message_put_failure(message, verdict->refusal);
     message_put_text(message, verdict->hint_if_wired);
     if (verdict->kind != VERDICT_SEED)
@@ -163,21 +169,9 @@ result_put(const struct maker_result *result, const struct failure *failure,
            struct buffer *message)
 {
     message_put_failure(message, failure);
-    if (!result)
+    if (failure)
         return;
-    message_put_bytes(message, result->record.data, result->record.size);
+    message_put_bytes(message, result->text.data, result->text.size);
     message_put_number(message, result->event);
-}
-
-void
-wired_put(const struct wired *wired, const struct failure *failure,
-          struct buffer *message)
-{
-    message_put_failure(message, failure);
-    if (!wired)
-        return;
-    message_put_number(message, (uint32_t)wired->change_count);
-    for (size_t i = 0; i < wired->change_count; i++)
-        message_put_text(message, wired->changes[i]);
-    message_put_bytes(message, wired->xml.data, wired->xml.size);
+    texts_put(result->changes, result->change_count, message);
 }

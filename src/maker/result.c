@@ -93,7 +93,7 @@ maker_report(const struct hello *hello, struct maker_result *result,
         result->event = set_result(&record, &last);
     }
     record_set_end(&record, hello->end);
-    record_format(&record, &result->record);
+    record_format(&record, &result->text);
     return 0;
 }
 
@@ -114,6 +114,6 @@ maker_merge(const struct hello *hello, struct maker_result *result,
         record_set_boot(&merged, &started.boot);
     else
         record_forget_later_boot(&merged);
-    record_format(&merged, &result->record);
+    record_format(&merged, &result->text);
     return 0;
 }

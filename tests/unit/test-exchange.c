@@ -380,8 +380,8 @@ a_verdict_of_nothing_arrives(void **state)
 
     (void)state;
     assert_arrives(&verdict);
-    verdict_note(&verdict, "the first '%s'", "note");
-    verdict_note(&verdict, "the second");
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("the first 'note'"));
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("the second"));
     assert_arrives(&verdict);
 }
 
@@ -392,7 +392,7 @@ a_refusal_arrives(void **state)
 
     (void)state;
     verdict.kind = VERDICT_REFUSE;
-    verdict_note(&verdict, "a note");
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("a note"));
     failure_set_at(&verdict.refusal, FAILURE_UNWIRED, 12, "not wired\nwire it");
     assert_arrives(&verdict);
     verdict.hint_if_wired = xstrdup("start it again");
@@ -460,12 +460,12 @@ a_result_arrives(void **state)
         cleanup_buffer struct buffer message = {0};
 
         if (event != MAKER_EVENT_NONE)
-            buffer_append_string(&result.record, "{\"boots\": 1}\n");
+            buffer_append_string(&result.text, "{\"boots\": 1}\n");
         result_put(&result, NULL, &message);
-        assert_true(result_get(&read, &failure, &message));
+        assert_true(result_get(&read, MAKER_REPORT, &failure, &message));
         assert_null(failure);
         assert_int_equal(read.event, event);
-        assert_true(buffer_is_same(&read.record, &result.record));
+        assert_true(buffer_is_same(&read.text, &result.text));
         assert_no_cut_is_taken(exchange_take_result, &given, &message);
     }
 }
@@ -481,24 +481,24 @@ a_failure_arrives_in_place_of_a_result(void **state)
 
     (void)state;
     failure_set(&failure, FAILURE_RECORD, "the record is damaged\nremove it");
-    result_put(NULL, failure, &message);
-    assert_true(result_get(&read, &arrived, &message));
+    result_put(&read, failure, &message);
+    assert_true(result_get(&read, MAKER_REPORT, &arrived, &message));
     assert_same_failure(failure, arrived);
     assert_no_cut_is_taken(exchange_take_result, &given, &message);
 }
 
 static void
-assert_wired_arrives(const struct wired *wired)
+assert_wired_arrives(const struct maker_result *wired)
 {
     const struct exchange_given given = {0};
-    cleanup_wired struct wired read = {0};
+    cleanup_maker_result struct maker_result read = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer message = {0};
 
-    wired_put(wired, NULL, &message);
-    assert_true(wired_get(&read, &failure, &message));
+    result_put(wired, NULL, &message);
+    assert_true(result_get(&read, MAKER_WIRE, &failure, &message));
     assert_null(failure);
-    assert_true(buffer_is_same(&read.xml, &wired->xml));
+    assert_true(buffer_is_same(&read.text, &wired->text));
     assert_int_equal(read.change_count, wired->change_count);
     for (size_t i = 0; i < wired->change_count; i++)
         assert_string_equal(read.changes[i], wired->changes[i]);
@@ -508,11 +508,11 @@ assert_wired_arrives(const struct wired *wired)
 static void
 a_wired_definition_arrives(void **state)
 {
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
 
     (void)state;
     assert_wired_arrives(&wired);
-    buffer_append_string(&wired.xml, "<domain>\n</domain>\n");
+    buffer_append_string(&wired.text, "<domain>\n</domain>\n");
     assert_wired_arrives(&wired);
     texts_add(&wired.changes, &wired.change_count, xstrdup("added the drive 'sda'"));
     texts_add(&wired.changes, &wired.change_count, xstrdup("added the report channel"));
@@ -523,33 +523,34 @@ static void
 a_failure_arrives_in_place_of_a_wired_definition(void **state)
 {
     const struct exchange_given given = {0};
-    cleanup_wired struct wired read = {0};
+    cleanup_maker_result struct maker_result read = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_failure struct failure *arrived = NULL;
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
     failure_set_at(&failure, FAILURE_LIMIT, 7, "too many disks\nremove one");
-    wired_put(NULL, failure, &message);
-    assert_true(wired_get(&read, &arrived, &message));
+    result_put(&read, failure, &message);
+    assert_true(result_get(&read, MAKER_WIRE, &arrived, &message));
     assert_same_failure(failure, arrived);
-    assert_int_equal(read.xml.size, 0);
+    assert_int_equal(read.text.size, 0);
     assert_no_cut_is_taken(exchange_take_wired, &given, &message);
 }
 
 static void
 changes_are_safe_to_show(void **state)
 {
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
     message_put_failure(&message, NULL);
+    message_put_text(&message, "<domain/>");
+    message_put_number(&message, MAKER_EVENT_NONE);
     message_put_number(&message, 1);
     message_put_text(&message, "one\nother \033[2J\xff");
-    message_put_text(&message, "<domain/>");
-    assert_true(wired_get(&wired, &failure, &message));
+    assert_true(result_get(&wired, MAKER_WIRE, &failure, &message));
     assert_string_equal(wired.changes[0], "one?other ?[2J?");
 }
 
@@ -566,7 +567,7 @@ what_a_maker_says_is_safe_to_show(void **state)
     message_put_number(&message, 0);
     message_put_text(&message, "one\nother \033[2J\xff");
     message_put_text(&message, "a\rb");
-    assert_true(result_get(&result, &failure, &message));
+    assert_true(result_get(&result, MAKER_REPORT, &failure, &message));
     assert_string_equal(failure->message, "one?other ?[2J?");
     assert_string_equal(failure->hint, "a?b");
 }
