@@ -273,11 +273,13 @@ is_line(const char *text)
 }
 
 static bool
-key_get(struct host_key *key, bool may_make_key, struct message *message)
+key_get(struct host_key *key, enum key_right right, struct message *message)
 {
     message_get_bytes(message, LIMIT_SSH_KEY, &key->private);
     key->public = message_get_text(message, LIMIT_SSH_KEY, true);
-    if (key->private.size > 0 && (!may_make_key || !key->public))
+    if (key->public && right == KEY_NONE)
+        return false;
+    if (key->private.size > 0 && (right != KEY_TO_MAKE || !key->public))
         return false;
     return !key->public || is_line(key->public);
 }
@@ -299,10 +301,9 @@ is_address(const char *text)
 }
 
 static bool
-seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
+seed_get(struct verdict *verdict, enum key_right right, struct message *message)
 {
-    if (!publication_get(verdict, message) ||
-        !key_get(&verdict->key, may_make_key, message))
+    if (!publication_get(verdict, message) || !key_get(&verdict->key, right, message))
         return false;
     verdict->server = message_get_text(message, LIMIT_SERVER, true);
     verdict->may_lack_server = message_get_number(message, 1);
@@ -332,7 +333,7 @@ texts_get(char ***texts, size_t *count, uint32_t limit, struct message *message)
 }
 
 bool
-verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *content)
+verdict_get(struct verdict *verdict, enum key_right right, const struct buffer *content)
 {
     struct message message = message_begin(content);
 
@@ -346,7 +347,7 @@ verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *con
         return false;
     if (verdict->hint_if_wired && verdict->kind != VERDICT_REFUSE)
         return false;
-    if (verdict->kind == VERDICT_SEED && !seed_get(verdict, may_make_key, &message))
+    if (verdict->kind == VERDICT_SEED && !seed_get(verdict, right, &message))
         return false;
     return message_is_over(&message);
 }

@@ -64,11 +64,15 @@ void hello_put(const struct hello *hello, struct buffer *message);
 bool needs_get(struct needs *needs, enum maker_role role, const struct buffer *message);
 void answers_put(const struct needs *needs, struct buffer *message);
 
-/*
- * The verdict must be VERDICT_NONE, but with the output. `may_make_key`: the maker was told
- * to make a host key.
- */
-bool verdict_get(struct verdict *verdict, bool may_make_key,
+/* What a maker may say of the domain's host key. */
+enum key_right {
+    KEY_NONE,    /* nothing: it has not got one */
+    KEY_GIVEN,   /* the public key of the one that it has got */
+    KEY_TO_MAKE, /* both keys: it was told to make them */
+};
+
+/* The verdict must be VERDICT_NONE, but with the output. */
+bool verdict_get(struct verdict *verdict, enum key_right right,
                  const struct buffer *message);
 
 /* The result must be empty; `failure` gets what the maker has found, if anything. Only the

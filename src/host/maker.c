@@ -287,26 +287,21 @@ answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
     return 0;
 }
 
-/* Return: whether the maker was told to make a host key. */
-static bool
-was_told_to_make_key(const struct needs *needs)
+/* Return: what the answers to its needs let it say. */
+static enum key_right
+find_key_right(const struct needs *needs)
 {
-    for (size_t i = 0; i < needs->count; i++) {
-        if (needs->list[i].word == NEED_WORD_MAKE)
-            return true;
-    }
-    return false;
-}
+    enum key_right right = KEY_NONE;
 
-/* Return: whether the maker has asked for the host key, and has got it or may make it. */
-static bool
-was_given_key(const struct needs *needs)
-{
     for (size_t i = 0; i < needs->count; i++) {
-        if (needs->list[i].kind == NEED_HOST_KEY && !needs->list[i].failure)
-            return true;
+        const struct need *need = &needs->list[i];
+
+        if (need->word == NEED_WORD_MAKE)
+            return KEY_TO_MAKE;
+        if (need->kind == NEED_HOST_KEY && !need->failure)
+            right = KEY_GIVEN;
     }
-    return false;
+    return right;
 }
 
 /* Receives what the maker has found, a message of that kind, after it has asked for its
@@ -347,8 +342,7 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
     /* It has ended, but what it may have started could still have its output. */
     if (image_seal(verdict->publication.output) < 0)
         return fail_maker(maker, "still holds what it has made", failure);
-    if (!verdict_get(verdict, was_told_to_make_key(&needs), &message) ||
-        (verdict->key.public && !was_given_key(&needs)))
+    if (!verdict_get(verdict, find_key_right(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);
     return 0;
 }

@@ -658,7 +658,7 @@ play_row(const struct maker_rows *group, const struct maker_row *row)
         say(MESSAGE_VERDICT, nothing);
         return;
     }
-    if (row->given.may_make_key) {
+    if (row->given.right != KEY_NONE) {
         say(MESSAGE_NEEDS, key_need);
         message_receive(MAKER_SOCKET, &now.told);
     }

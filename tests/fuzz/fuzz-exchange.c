@@ -168,15 +168,16 @@ check_verdict(const struct verdict *verdict)
 
 /* Return: whether it is taken. `again` gets what the same verdict is as a message. */
 static bool
-try_verdict(const struct buffer *content, bool may_make_key, struct buffer *again)
+try_verdict(const struct buffer *content, enum key_right right, struct buffer *again)
 {
     cleanup_verdict struct verdict verdict = VERDICT_NONE;
 
     verdict.publication.output = image();
-    if (!verdict_get(&verdict, may_make_key, content))
+    if (!verdict_get(&verdict, right, content))
         return false;
     check_verdict(&verdict);
-    fuzz_require(may_make_key || verdict.key.private.size == 0);
+    fuzz_require(right != KEY_NONE || !verdict.key.public);
+    fuzz_require(right == KEY_TO_MAKE || verdict.key.private.size == 0);
     verdict_put(&verdict, again);
     return true;
 }
@@ -187,14 +188,17 @@ try_verdicts(const struct buffer *content)
     cleanup_buffer struct buffer first = {0};
     cleanup_buffer struct buffer second = {0};
     cleanup_buffer struct buffer third = {0};
-    const bool is_taken = try_verdict(content, true, &first);
+    cleanup_buffer struct buffer fourth = {0};
+    const bool is_taken = try_verdict(content, KEY_TO_MAKE, &first);
+    const bool is_given = try_verdict(content, KEY_GIVEN, &third);
 
-    /* Who may make no key may say nothing more. */
-    fuzz_require(!try_verdict(content, false, &third) || is_taken);
+    /* Who has less of a right may say nothing more. */
+    fuzz_require(!is_given || is_taken);
+    fuzz_require(!try_verdict(content, KEY_NONE, &fourth) || is_given);
     if (!is_taken)
         return;
     /* Its texts are safe to show now. */
-    fuzz_require(try_verdict(&first, true, &second));
+    fuzz_require(try_verdict(&first, KEY_TO_MAKE, &second));
     fuzz_require(buffer_is_same(&first, &second));
 }
 

@@ -176,7 +176,7 @@ static const struct maker_row needs_that_do_not_fit_their_kind[] = {
 #define WITH_RECORD(record) SEED, UNSERVED, NO_KEY, NO_SERVER, NO_DIGEST, record
 
 #define GIVEN_IMAGE .given.image_size = EXCHANGE_IMAGE_SIZE
-#define MAY_MAKE_KEY .given.may_make_key = true
+#define MAY_MAKE_KEY .given.right = KEY_TO_MAKE
 
 static const struct maker_row verdicts_up_to_the_limits[] = {
     {"a seed that is not served", .fields = {SEED, UNSERVED, REST}},
@@ -347,6 +347,7 @@ static const struct maker_row documents_that_lead_elsewhere[] = {
 static const struct maker_row keys_that_are_not_new_or_not_a_line[] = {
     {"a private key that nobody asked for",
      .fields = {WITH_KEY(T("private"), T(PUBLIC_KEY))}},
+    {"a public key that nobody asked for", .fields = {WITH_KEY(T(""), T(PUBLIC_KEY))}},
     {"a private key without a public one", .fields = {WITH_KEY(T("private"), NO_TEXT)},
      MAY_MAKE_KEY},
     {"a long private key",
@@ -358,13 +359,14 @@ static const struct maker_row keys_that_are_not_new_or_not_a_line[] = {
      MAY_MAKE_KEY},
     {"a public key with a terminal's control",
      .fields = {WITH_KEY(T(""), T("ssh-ed25519 \033[2J\n"))}, MAY_MAKE_KEY},
-    {"a public key with a tab", .fields = {WITH_KEY(T(""), T("ssh-ed25519\tA\n"))}},
+    {"a public key with a tab", .fields = {WITH_KEY(T(""), T("ssh-ed25519\tA\n"))},
+     MAY_MAKE_KEY},
     {"a public key that is not ASCII",
      .fields = {WITH_KEY(T(""), T("ssh-ed25519 A \xc3\xa4\n"))}, MAY_MAKE_KEY},
     {"a public key with a NUL", .fields = {WITH_KEY(T(""), T("ssh-ed25519\0A\n"))},
      MAY_MAKE_KEY},
-    {"an empty line", .fields = {WITH_KEY(T(""), T("\n"))}},
-    {"an empty public key", .fields = {WITH_KEY(T(""), T(""))}},
+    {"an empty line", .fields = {WITH_KEY(T(""), T("\n"))}, MAY_MAKE_KEY},
+    {"an empty public key", .fields = {WITH_KEY(T(""), T(""))}, MAY_MAKE_KEY},
     {"a long public key", .fields = {WITH_KEY(T(""), LINE(LIMIT_SSH_KEY + 1))},
      MAY_MAKE_KEY},
 };

@@ -46,7 +46,7 @@ exchange_take_verdict(const struct exchange_given *given, const struct buffer *m
     cleanup_verdict struct verdict verdict = VERDICT_NONE;
 
     verdict.publication.output = image;
-    return verdict_get(&verdict, given->may_make_key, message);
+    return verdict_get(&verdict, given->right, message);
 }
 
 static bool

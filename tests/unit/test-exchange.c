@@ -351,14 +351,14 @@ static void
 assert_arrives(const struct verdict *verdict)
 {
     const struct exchange_given given = {.image_size = EXCHANGE_IMAGE_SIZE,
-                                         .may_make_key = true};
+                                         .right = KEY_TO_MAKE};
     cleanup_close int image = exchange_make_image(EXCHANGE_IMAGE_SIZE);
     cleanup_verdict struct verdict read = VERDICT_NONE;
     cleanup_buffer struct buffer message = {0};
 
     verdict_put(verdict, &message);
     read.publication.output = image;
-    assert_true(verdict_get(&read, true, &message));
+    assert_true(verdict_get(&read, KEY_TO_MAKE, &message));
     assert_int_equal(read.kind, verdict->kind);
     assert_same_notes(verdict, &read);
     assert_same_failure(verdict->refusal, read.refusal);
