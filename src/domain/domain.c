@@ -279,7 +279,6 @@ disk_clear(struct disk *disk)
     free(disk->name);
     free(disk->format);
     free(disk->target);
-    free(disk->label);
 }
 
 void
@@ -351,10 +350,9 @@ domain_read_labels(struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         struct disk *disk = &domain->disks[i];
-        const char *label = disk_may_have_label(disk) ? label_find(disk->source) : NULL;
 
-        if (label)
-            disk->label = xstrdup(label);
+        if (disk_may_have_label(disk))
+            disk->label = label_find(disk->source);
     }
 }
 

@@ -122,24 +122,6 @@ answer_host_key(const struct answerer *answerer, struct need *need)
     return 0;
 }
 
-/* --- a disk's label ----------------------------------------------------------------- */
-
-static int
-answer_label(struct need *need)
-{
-    const char *label = label_find(need->name);
-
-    if (!label)
-        return 0;
-    if (strcmp(label, "cidata") == 0)
-        need->word = NEED_WORD_LABEL_CIDATA;
-    else if (strcmp(label, "config-2") == 0)
-        need->word = NEED_WORD_LABEL_CONFIG_2;
-    else
-        need->word = NEED_WORD_LABEL_OTHER;
-    return 0;
-}
-
 /* --- the definition ----------------------------------------------------------------- */
 
 /* Reads libvirt's own file, since libvirt cannot be asked now. */
@@ -187,7 +169,8 @@ answer_one(const struct answerer *answerer, struct need *need)
         return password_read(answerer->root, &answerer->domain, need->name,
                              need_add_entry(need, NULL), &need->failure);
     case NEED_LABEL:
-        return answer_label(need);
+        need->word = label_find(need->name);
+        return 0;
     case NEED_DEFINITION:
         return answer_definition(answerer, need);
     }

@@ -9,7 +9,6 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "host/datasource.h"
-#include "host/documents.h"
 #include "maker/wire.h"
 
 /* --- the disks' labels ------------------------------------------------------------------ */
@@ -36,12 +35,7 @@ take_labels(struct domain *domain, const struct needs *needs)
             continue;
         while (needs->list[at].kind != NEED_LABEL)
             at++;
-        if (needs->list[at].word == NEED_WORD_LABEL_CIDATA)
-            disk->label = xstrdup(SEED_LABEL_NOCLOUD);
-        else if (needs->list[at].word == NEED_WORD_LABEL_CONFIG_2)
-            disk->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
-        else if (needs->list[at].word == NEED_WORD_LABEL_OTHER)
-            disk->label = xstrdup("");
+        disk->label = needs->list[at].word;
         at++;
     }
 }

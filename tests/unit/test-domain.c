@@ -192,7 +192,7 @@ reads_a_disk(void **state)
     assert_string_equal(disk->source, "/srv/a.iso");
     assert_string_equal(disk->format, "raw");
     assert_string_equal(disk->target, "sdb");
-    assert_null(disk->label);
+    assert_int_equal(disk->label, NEED_WORD_NONE);
     assert_int_equal(disk->bus, DOMAIN_BUS_SATA);
     assert_int_equal(disk->boot_order, 2);
     assert_int_equal(disk->address.unit, 1);

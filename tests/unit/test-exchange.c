@@ -274,7 +274,7 @@ make_answers(struct needs *needs)
     buffer_append_string(need_add_entry(&needs->list[2], "empty"), "");
     needs->list[3].word = NEED_WORD_MAKE;
     buffer_append_string(need_add_entry(&needs->list[4], NULL), "$y$hash");
-    needs->list[6].word = NEED_WORD_LABEL_CONFIG_2;
+    needs->list[6].word = NEED_WORD_LABEL_OF_SEED;
     needs->list[7].word = NEED_WORD_DEFINITION_WIRED;
 }
 
