@@ -37,6 +37,8 @@ libbase_a_SOURCES = \
 	%D%/base/scope.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
+	%D%/base/user.c \
+	%D%/base/user.h \
 	$(NULL)
 
 # What the hook does as root: libc alone.
@@ -87,8 +89,6 @@ libhost_a_SOURCES = \
 	%D%/host/secret.h \
 	%D%/host/storage.c \
 	%D%/host/storage.h \
-	%D%/host/user.c \
-	%D%/host/user.h \
 	%D%/host/verdict.c \
 	%D%/host/verdict.h \
 	$(NULL)

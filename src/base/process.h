@@ -41,9 +41,6 @@ void process_harden(void);
  * caller (free); NULL with errno if /proc does not tell. */
 char *process_path_beside(const char *name);
 
-/* The user, and the group, that own nothing. */
-#define NOBODY 65534U
-
 /* Return: a memfd with that content, which everybody who has it can read and nobody can
  * change, owned by the caller, or -errno. */
 int process_document(const char *name, const struct buffer *content);

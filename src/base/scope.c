@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +14,7 @@
 #include "base/names.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "base/user.h"
 
 static const struct scope of_system = {
     .uri = "qemu:///system",
@@ -128,33 +127,15 @@ scope_use_directories(const char *home, const char *runtime)
     return true;
 }
 
-/* Return: whether the user has a line in /etc/passwd; `home` is its home, owned by the
- * caller (free). */
-static bool
-find_line(int root, uid_t user, char **home)
-{
-    const int fd = fs_open_regular_beneath(root, "etc/passwd", NULL);
-    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    const struct passwd *entry;
-
-    while (file && (entry = fgetpwent(file))) {
-        if (entry->pw_uid != user)
-            continue;
-        *home = xstrdup(entry->pw_dir);
-        return true;
-    }
-    return false;
-}
-
 /* Return: the home, owned by the caller (free), or NULL. */
 static char *
 find_home(int root, uid_t user)
 {
     const char *variable = getenv("HOME");
-    char *home = NULL;
+    char *home = user_find_home(root, user);
     struct stat status;
 
-    if (find_line(root, user, &home))
+    if (home)
         return home;
     if (!variable || *variable != '/')
         return NULL;

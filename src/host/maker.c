@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "host/maker.h"
 #include "host/storage.h"
-#include "host/user.h"
 
 #define PROGRAM "virt-seed-maker"
 
@@ -147,7 +148,8 @@ int
 maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
 {
-    struct start start = {.output = output, .user = user_find(MAKER_USER)};
+    cleanup_close int root = fs_open_root("/");
+    struct start start = {.output = output, .user = user_find(root, MAKER_USER)};
     cleanup_close int program = open_program(failure);
     cleanup_close int document = -1;
     cleanup_close int theirs = -1;

@@ -49,8 +49,8 @@ int image_seal(int image);
  * 0400, or, if `qemu` is NULL, to the caller, with mode 0600. The file also gets the name
  * `second`, unless NULL. On failure, an existing file of the first name stays.
  */
-int image_publish(int dir, const char *name, const char *second,
-                  const struct qemu_user *qemu, int image, struct failure **failure);
+int image_publish(int dir, const char *name, const char *second, const struct user *qemu,
+                  int image, struct failure **failure);
 
 /* Publishes the domain's image for QEMU's user; one for a start gets a second name, until
  * the guest has started. imds_tree_publish() writes documents. */
