@@ -26,6 +26,14 @@ fs_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool
+fs_is_below(const char *path, const char *directory)
+{
+    const size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
 static int
 open_resolved(int dir, const char *name, int flags, unsigned int resolve)
 {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,9 @@
 
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
+
+/* Return: whether the path begins with the directory's, and a slash. */
+bool fs_is_below(const char *path, const char *directory);
 
 /*
  * Opens `name`, which may contain slashes and symbolic links, for reading; -EXDEV if it

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +10,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/names.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "base/user.h"
 
 static const struct scope of_system = {
@@ -182,31 +179,4 @@ scope_use_session(int root, uid_t user, struct failure **failure)
                            (unsigned long)user);
     of_session.owner = user;
     return 0;
-}
-
-/* --- another scope ------------------------------------------------------------------ */
-
-bool
-scope_is_elsewhere(const char *path, const char *suffix)
-{
-    static const char *const directories[] = {
-        VIRT_SEED_RUNDIR,
-        VIRT_SEED_REPORTDIR,
-        (VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed"),
-        "/*/.cache/libvirt/virt-seed",
-        "/*/.local/state/virt-seed",
-    };
-    const char *name = fs_base_name(path);
-    cleanup_free char *uuid = xstrndup(name, strnlen(name, UUID_LENGTH));
-    cleanup_free char *directory = xstrndup(path, (size_t)(name - path));
-
-    if (!text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
-        return false;
-    if (*directory)
-        directory[strlen(directory) - 1] = '\0';
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (fnmatch(directories[i], directory, 0) == 0)
-            return true;
-    }
-    return false;
 }

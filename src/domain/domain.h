@@ -108,6 +108,10 @@ void domain_remove_disk(struct domain *domain, size_t index);
 /* The alias of the seed's disk. libvirt keeps an alias only if it begins with "ua-". */
 #define SEED_DISK_ALIAS "ua-virt-seed"
 
+/* Return: whether the path leads, by its spelling, into the directory; or is that of a file of
+ * seeds or reports, UUID and the suffix, in any scope's directory of these. */
+bool path_is_kept(const char *path, const char *directory, const char *suffix);
+
 /* Return: whether the path leads, by its spelling, into the run-time directory, where there
  * are only seeds and what belongs to them, of this or any other domain, or is a seed of
  * another scope; false for NULL. */
