@@ -33,6 +33,8 @@ libbase_a_SOURCES = \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
+	%D%/base/qemu-list.c \
+	%D%/base/qemu-list.h \
 	%D%/base/scope.c \
 	%D%/base/scope.h \
 	%D%/base/text.c \

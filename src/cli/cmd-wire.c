@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/request.h"
 #include "import/import.h"

@@ -68,3 +68,17 @@ columns_unref(struct libscols_table **table)
 }
 
 #define cleanup_columns __attribute__((cleanup(columns_unref)))
+
+/* --- printing --------------------------------------------------------------------- */
+
+/* Prints text from outside with '?' for each character that is unfit to be shown and each
+ * byte that is not UTF-8, so that it can neither control a terminal nor look like
+ * something else. The controls in `allowed` stay: "\n\t" for a document. */
+void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
+
+/* The same for a name, in which all of them are replaced. */
+void print_outside_string(FILE *stream, const char *text);
+
+/* Prints a line like a name, and a newline. */
+void print_outside_line(FILE *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
