@@ -6,6 +6,9 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -215,19 +218,24 @@ begin_autowire(const struct lifecycle *lifecycle)
                          (char *)"--after-refusal",
                          (char *)lifecycle->uuid,
                          NULL};
-    pid_t child;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error;
 
-    if (access(command, X_OK) < 0)
-        return false;
     if (scope()->home)
         take_way_to_daemon(lifecycle->root);
-    child = fork();
-    if (child != 0)
-        return child > 0;
-    if (setsid() < 0 || chdir("/") < 0 || process_keep_descriptors(-1, -1) < 0)
-        _exit(EXIT_FAILURE);
-    execv(command, arguments);
-    _exit(EXIT_FAILURE);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions, "/");
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    error = posix_spawn(NULL, command, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error == 0;
 }
 
 /* Refuses with the verdict's failure, which may have no hint; wires the domain's definition
