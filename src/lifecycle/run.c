@@ -273,7 +273,8 @@ static int
 run(const char *root_path, bool is_session, enum operation operation,
     char *const *arguments, struct failure **failure)
 {
-    cleanup_buffer struct buffer xml = {0};
+    /* Not wiped: the process ends, and wiping touches all that was reserved for a pipe. */
+    static struct buffer xml;
     cleanup_failure struct failure *no_session = NULL;
     bool concerns;
     int error;
