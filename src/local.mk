@@ -91,7 +91,6 @@ libhost_a_SOURCES = \
 	%D%/host/secret.h \
 	%D%/host/storage.c \
 	%D%/host/storage.h \
-	%D%/host/verdict.c \
 	%D%/host/verdict.h \
 	$(NULL)
 

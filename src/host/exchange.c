@@ -285,13 +285,6 @@ key_get(struct host_key *key, enum key_right right, struct message *message)
 }
 
 static bool
-is_digest(const char *digest)
-{
-    return strlen(digest) == DIGEST_LENGTH &&
-           strspn(digest, "0123456789abcdef") == DIGEST_LENGTH;
-}
-
-static bool
 is_address(const char *text)
 {
     union inet_address address;
@@ -315,7 +308,7 @@ seed_get(struct verdict *verdict, enum key_right right, struct message *message)
         return false;
     if (!verdict->digest)
         return true;
-    return verdict->publication.has_image && is_digest(verdict->digest);
+    return verdict->publication.has_image && text_is_hex(verdict->digest, DIGEST_LENGTH);
 }
 
 /* Reads a list of at most `limit` texts that are shown. */
@@ -352,6 +345,21 @@ verdict_get(struct verdict *verdict, enum key_right right, const struct buffer *
     return message_is_over(&message);
 }
 
+void
+verdict_clear(struct verdict *verdict)
+{
+    texts_free(verdict->notes, verdict->note_count);
+    failure_free(verdict->refusal);
+    free(verdict->hint_if_wired);
+    publication_clear(&verdict->publication);
+    seed_clear(&verdict->seed);
+    host_key_clear(&verdict->key);
+    free(verdict->server);
+    free(verdict->digest);
+    buffer_clear(&verdict->next_record);
+    *verdict = VERDICT_NONE;
+}
+
 /* --- results ---------------------------------------------------------------------------- */
 
 bool
@@ -375,4 +383,12 @@ result_get(struct maker_result *result, enum maker_role role, struct failure **f
         return true;
     failure_free(steal(*failure));
     return false;
+}
+
+void
+maker_result_clear(struct maker_result *result)
+{
+    buffer_clear(&result->text);
+    texts_free(result->changes, result->change_count);
+    *result = (struct maker_result){0};
 }

@@ -276,8 +276,9 @@ make_next_record(const struct making *making, const struct storage *storage)
 
     if (host->read_record(host->data, &text, &failure) < 0 ||
         record_parse(&record, &text, &failure) < 0) {
-        note(making, "its start will not be recorded: %s%s%s", failure->message,
-             failure->hint ? "; " : "", failure->hint ? failure->hint : "");
+        cleanup_free char *why = failure_text(failure);
+
+        note(making, "its start will not be recorded: %s", why);
         return;
     }
     if (making->start->resumes)
