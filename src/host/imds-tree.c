@@ -198,10 +198,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         fs_remove_tree(tree, name);
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not write below %s/%s\n"
-                             "check that it is writable and has free space: df %s",
-                             IMDS_TREE, domain->uuid, VIRT_SEED_RUNDIR);
+    return own_directory_fail("write below", IMDS_TREE, domain->uuid, error, failure);
 }
 
 /* --- removing --------------------------------------------------------------------- */

@@ -183,17 +183,14 @@ take_way_to_daemon(int root)
 {
     static const char *const names[] = {"XDG_RUNTIME_DIR=", "XDG_CACHE_HOME="};
     cleanup_free char *path = xasprintf("/proc/%ld/environ", (long)getppid());
-    cleanup_buffer struct buffer environment = {0};
+    static struct buffer environment; /* stays: what putenv(3) is given becomes ours */
 
     if (fs_read_in_root(root, path, LIMIT_ENVIRONMENT, &environment) < 0)
         return;
     for (const char *at = environment.data; at && *at; at += strlen(at) + 1) {
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-            const size_t length = strlen(names[i]);
-            cleanup_free char *name = xstrndup(names[i], length - 1);
-
-            if (strncmp(at, names[i], length) == 0)
-                setenv(name, at + length, 1);
+            if (strncmp(at, names[i], strlen(names[i])) == 0)
+                putenv((char *)at);
         }
     }
 }
