@@ -196,20 +196,19 @@ documents_get(struct seed *seed, struct message *message)
 static bool
 served_get(struct verdict *verdict, struct message *message)
 {
-    struct publication *publication = &verdict->publication;
+    struct imds_domain *served = &verdict->publication.served;
     const uint32_t count = message_get_number(message, LIMIT_NICS);
 
-    publication->macs = xcalloc(count + 1, sizeof(*publication->macs));
     for (uint32_t i = 0; i < count && !message->is_bad; i++) {
         cleanup_free char *mac = message_get_text(message, IMDS_MAC_LENGTH, false);
-        struct imds_mac *own = &publication->macs[publication->mac_count++];
+        struct imds_mac *own = array_add(served->macs, served->mac_count);
 
         if (!mac || !imds_is_mac(mac))
             return false;
         snprintf(own->mac, sizeof(own->mac), "%s", mac);
         own->link = (enum imds_link)message_get_number(message, IMDS_LINK_USER);
     }
-    publication->served = &verdict->seed;
+    served->seed = &verdict->seed;
     return documents_get(&verdict->seed, message);
 }
 
@@ -242,8 +241,8 @@ publication_get(struct verdict *verdict, struct message *message)
     publication->report = (enum report_writer)message_get_number(message, REPORT_BY_SHIM);
     publication->has_image = message_get_number(message, 1);
     word = message_get_text(message, LIMIT_SERIAL, true);
-    publication->token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
-    if (message->is_bad || (publication->has_image && publication->token))
+    publication->served.token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
+    if (message->is_bad || (publication->has_image && publication->served.token))
         return false;
     if (publication->has_image && !is_image(publication->output))
         return false;
@@ -254,9 +253,9 @@ publication_get(struct verdict *verdict, struct message *message)
     }
     if (publication->report == REPORT_BY_SHIM && !publication->shim_word)
         return false;
-    if (!publication->token)
+    if (!publication->served.token)
         return true;
-    return imds_is_token(publication->token) && served_get(verdict, message);
+    return imds_is_token(publication->served.token) && served_get(verdict, message);
 }
 
 /* Return: whether it is one line of printable characters. */

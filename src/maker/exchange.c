@@ -132,18 +132,20 @@ documents_put(const struct seed *seed, struct buffer *message)
 static void
 publication_put(const struct publication *publication, struct buffer *message)
 {
+    const struct imds_domain *served = &publication->served;
+
     message_put_number(message, publication->report);
     message_put_number(message, publication->has_image);
     message_put_text(message, publication->shim_word);
-    message_put_text(message, publication->token);
-    if (!publication->token)
+    message_put_text(message, served->token);
+    if (!served->token)
         return;
-    message_put_number(message, (uint32_t)publication->mac_count);
-    for (size_t i = 0; i < publication->mac_count; i++) {
-        message_put_text(message, publication->macs[i].mac);
-        message_put_number(message, publication->macs[i].link);
+    message_put_number(message, (uint32_t)served->mac_count);
+    for (size_t i = 0; i < served->mac_count; i++) {
+        message_put_text(message, served->macs[i].mac);
+        message_put_number(message, served->macs[i].link);
     }
-    documents_put(publication->served, message);
+    documents_put(served->seed, message);
 }
 
 void

@@ -117,19 +117,20 @@ is_inside(const char *path)
 static void
 check_served(const struct publication *publication)
 {
-    fuzz_require(text_is_hex(publication->token, IMDS_TOKEN_LENGTH));
-    fuzz_require(publication->mac_count <= LIMIT_NICS);
-    for (size_t i = 0; i < publication->mac_count; i++) {
-        fuzz_require(imds_is_mac(publication->macs[i].mac));
-        fuzz_require(publication->macs[i].link <= IMDS_LINK_USER);
+    fuzz_require(text_is_hex(publication->served.token, IMDS_TOKEN_LENGTH));
+    fuzz_require(publication->served.mac_count <= LIMIT_NICS);
+    for (size_t i = 0; i < publication->served.mac_count; i++) {
+        fuzz_require(imds_is_mac(publication->served.macs[i].mac));
+        fuzz_require(publication->served.macs[i].link <= IMDS_LINK_USER);
     }
-    fuzz_require(publication->served->document_count <= LIMIT_SERVED_DOCUMENTS);
-    for (size_t i = 0; i < publication->served->document_count; i++) {
-        const struct document *document = &publication->served->documents[i];
+    fuzz_require(publication->served.seed->document_count <= LIMIT_SERVED_DOCUMENTS);
+    for (size_t i = 0; i < publication->served.seed->document_count; i++) {
+        const struct document *document = &publication->served.seed->documents[i];
 
         fuzz_require(is_inside(document->path) && is_harmless(document->path));
         fuzz_require(strcmp(document->path, IMDS_ACCESS) != 0);
-        fuzz_require(seed_find_document(publication->served, document->path) == document);
+        fuzz_require(seed_find_document(publication->served.seed, document->path) ==
+                     document);
     }
 }
 
@@ -139,10 +140,10 @@ check_publication(const struct publication *publication)
     const char *word = publication->shim_word;
 
     fuzz_require(publication->report <= REPORT_BY_SHIM);
-    fuzz_require(!publication->has_image || !publication->token);
+    fuzz_require(!publication->has_image || !publication->served.token);
     fuzz_require(!word || publication->has_image);
     fuzz_require(!word || !*word || strcmp(word, SERIAL_NOCLOUD) == 0);
-    if (publication->token)
+    if (publication->served.token)
         check_served(publication);
 }
 

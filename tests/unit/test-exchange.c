@@ -335,15 +335,15 @@ assert_same_publication(const struct publication *one, const struct publication 
     assert_int_equal(one->report, other->report);
     assert_int_equal(one->has_image, other->has_image);
     assert_same_text(one->shim_word, other->shim_word);
-    assert_same_text(one->token, other->token);
-    assert_int_equal(one->mac_count, other->mac_count);
-    for (size_t i = 0; i < one->mac_count; i++) {
-        assert_string_equal(one->macs[i].mac, other->macs[i].mac);
-        assert_int_equal(one->macs[i].link, other->macs[i].link);
+    assert_same_text(one->served.token, other->served.token);
+    assert_int_equal(one->served.mac_count, other->served.mac_count);
+    for (size_t i = 0; i < one->served.mac_count; i++) {
+        assert_string_equal(one->served.macs[i].mac, other->served.macs[i].mac);
+        assert_int_equal(one->served.macs[i].link, other->served.macs[i].link);
     }
-    assert_int_equal(one->served == NULL, other->served == NULL);
-    if (one->served)
-        assert_same_documents(one->served, other->served);
+    assert_int_equal(one->served.seed == NULL, other->served.seed == NULL);
+    if (one->served.seed)
+        assert_same_documents(one->served.seed, other->served.seed);
 }
 
 /* Puts the verdict and gets it, and then each beginning of the message. */
@@ -432,11 +432,11 @@ what_is_served_arrives(void **state)
     macs[0] = (struct imds_mac){MAC, IMDS_LINK_NEIGHBOUR};
     macs[1] = (struct imds_mac){"52:54:00:12:34:57", IMDS_LINK_USER};
     verdict.kind = VERDICT_SEED;
-    verdict.publication.token = xstrdup(TOKEN);
-    verdict.publication.macs = macs;
-    verdict.publication.served = &verdict.seed;
+    verdict.publication.served.token = xstrdup(TOKEN);
+    verdict.publication.served.macs = macs;
+    verdict.publication.served.seed = &verdict.seed;
     assert_arrives(&verdict);
-    verdict.publication.mac_count = 2;
+    verdict.publication.served.mac_count = 2;
     buffer_append(&seed_add_document(&verdict.seed, "user-data")->data, "\0\1\2", 3);
     buffer_append_string(&seed_add_document(&verdict.seed, "meta-data")->data, "");
     seed_add_document(&verdict.seed, "openstack/latest/meta_data.json");
