@@ -124,9 +124,9 @@ void tmpfile_close(struct tmpfile *tmpfile);
  * process that was killed. Return: whether the file was such a one, and was removed. */
 bool fs_remove_abandoned(int dir, const char *name);
 
-/* Makes or replaces a file by way of a tmpfile: with that text, mode and group ((gid_t)-1:
- * the caller's). Return: 0 or -errno. */
-int fs_replace_file(int dir, const char *name, const char *text, mode_t mode,
+/* Makes or replaces a file by way of a tmpfile: with that content, mode and group
+ * ((gid_t)-1: the caller's). Return: 0 or -errno. */
+int fs_replace_file(int dir, const char *name, const void *data, size_t size, mode_t mode,
                     gid_t group);
 
 #define cleanup_tmpfile __attribute__((cleanup(tmpfile_close)))

@@ -112,7 +112,7 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
         strcmp(buffer_text(&present), line) == 0)
         return 0;
     if (error == 0)
-        error = fs_replace_file(directory, name, line, 0644, (gid_t)-1);
+        error = fs_replace_file(directory, name, line, strlen(line), 0644, (gid_t)-1);
     if (error < 0)
         return secret_fail("write a public key into", scope()->statedir, error, failure);
     return 0;

@@ -69,7 +69,8 @@ record_write_text(int root, const char *uuid, const struct buffer *text,
     else if (text->size > LIMIT_RECORD)
         error = -EFBIG;
     else
-        error = fs_replace_file(directory, name, text->data, 0640, libvirt_group(root));
+        error = fs_replace_file(directory, name, text->data, text->size, 0640,
+                                libvirt_group(root));
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
@@ -111,7 +112,8 @@ record_write_next(int root, const char *uuid, const struct buffer *text,
     int error = directory;
 
     if (error >= 0)
-        error = fs_replace_file(directory, name, text->data, 0640, libvirt_group(root));
+        error = fs_replace_file(directory, name, text->data, text->size, 0640,
+                                libvirt_group(root));
     if (error == 0 && utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW) < 0)
         error = -errno;
     return error < 0 ? fail_at(name, error, "write", failure) : 0;

@@ -51,7 +51,7 @@ rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
     int error = -EINVAL;
 
     if (!strchr(domain, '/'))
-        error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
+        error = fs_replace_file(rundir, name, mark, strlen(mark), 0600, (gid_t)-1);
     if (error < 0)
         return own_directory_fail("make", scope()->rundir, name, error, failure);
     return 0;
@@ -110,7 +110,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
 
     /* Readable by QEMU's user, but not owned by that user, who could change it. */
     if (error == 0)
-        error = fs_replace_file(rundir, order, lines, 0644, (gid_t)-1);
+        error = fs_replace_file(rundir, order, lines, strlen(lines), 0644, (gid_t)-1);
     if (error < 0)
         return own_directory_fail("make", scope()->rundir, order, error, failure);
     return 0;
