@@ -32,10 +32,14 @@ libbase_a_SOURCES = \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
+	%D%/base/qemu-list.c \
+	%D%/base/qemu-list.h \
 	%D%/base/scope.c \
 	%D%/base/scope.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
+	%D%/base/user.c \
+	%D%/base/user.h \
 	$(NULL)
 
 # What the hook does as root: libc alone.
@@ -86,9 +90,6 @@ libhost_a_SOURCES = \
 	%D%/host/secret.h \
 	%D%/host/storage.c \
 	%D%/host/storage.h \
-	%D%/host/user.c \
-	%D%/host/user.h \
-	%D%/host/verdict.c \
 	%D%/host/verdict.h \
 	$(NULL)
 

@@ -90,7 +90,7 @@ run_report(const struct buffer *text)
     cleanup_maker_result struct maker_result result = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    if (maker_run(&hello, &result, &failure) < 0)
+    if (maker_run(&hello, NULL, NULL, &result, &failure) < 0)
         return end_by_failure(failure);
     return end("report", NULL);
 }
@@ -129,21 +129,21 @@ run_domain(int root, const struct buffer *text)
     const struct host host = answerer_host(&answerer);
     cleanup_failure struct failure *ignored = NULL;
     cleanup_failure struct failure *failure = NULL;
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain domain = {0};
 
     config_read(&hello.config, root, &ignored);
-    if (maker_run_wire(&hello, text, &host, &wired, &failure) < 0)
+    if (maker_run(&hello, text, &host, &wired, &failure) < 0)
         return end_by_failure(failure);
-    doc = xml_parse(wired.xml.data, wired.xml.size, "the wired definition", &failure);
+    doc = xml_parse(wired.text.data, wired.text.size, "the wired definition", &failure);
     if (!doc || domain_read(&domain, doc, &failure) < 0) {
         fprintf(stderr, "%s\n", failure->message);
         return EXIT_FAILURE;
     }
     hello.uuid = xstrdup(domain.uuid);
     answerer.domain = (struct secret_user){.uuid = domain.uuid, .name = domain.name};
-    return run_prepare(&host, &hello, &wired.xml);
+    return run_prepare(&host, &hello, &wired.text);
 }
 
 int

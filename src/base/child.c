@@ -16,6 +16,7 @@
 #include "base/child.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/user.h"
 
 static int
 milliseconds_until(int64_t end)

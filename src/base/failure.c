@@ -94,6 +94,14 @@ failure_prefix(struct failure **failure, const char *format, ...)
     return -1;
 }
 
+char *
+failure_text(const struct failure *failure)
+{
+    if (!failure->hint)
+        return xstrdup(failure->message);
+    return xasprintf("%s; %s", failure->message, failure->hint);
+}
+
 const char *
 failure_code_name(enum failure_code code)
 {

@@ -107,6 +107,9 @@ int failure_prefix(struct failure **failure, const char *format, ...)
  * bounded, UTF-8, one line, no terminal control. Return: the text. */
 char *failure_tidy(char *text);
 
+/* Return: the message and the hint on one line, for a log; owned by the caller (free). */
+char *failure_text(const struct failure *failure);
+
 /* Return: the code's stable name. */
 const char *failure_code_name(enum failure_code code);
 

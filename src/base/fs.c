@@ -26,6 +26,14 @@ fs_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool
+fs_is_below(const char *path, const char *directory)
+{
+    const size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
 static int
 open_resolved(int dir, const char *name, int flags, unsigned int resolve)
 {
@@ -375,13 +383,14 @@ tmpfile_close(struct tmpfile *tmpfile)
 }
 
 int
-fs_replace_file(int dir, const char *name, const char *text, mode_t mode, gid_t group)
+fs_replace_file(int dir, const char *name, const void *data, size_t size, mode_t mode,
+                gid_t group)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     int error = tmpfile_open(&tmpfile, dir, name);
 
     if (error == 0)
-        error = fs_write_all(tmpfile.fd, text, strlen(text));
+        error = fs_write_all(tmpfile.fd, data, size);
     if (error == 0 &&
         (fchown(tmpfile.fd, (uid_t)-1, group) < 0 || fchmod(tmpfile.fd, mode) < 0))
         error = -errno;

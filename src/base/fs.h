@@ -8,6 +8,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,9 @@
 
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
+
+/* Return: whether the path begins with the directory's, and a slash. */
+bool fs_is_below(const char *path, const char *directory);
 
 /*
  * Opens `name`, which may contain slashes and symbolic links, for reading; -EXDEV if it
@@ -120,9 +124,9 @@ void tmpfile_close(struct tmpfile *tmpfile);
  * process that was killed. Return: whether the file was such a one, and was removed. */
 bool fs_remove_abandoned(int dir, const char *name);
 
-/* Makes or replaces a file by way of a tmpfile: with that text, mode and group ((gid_t)-1:
- * the caller's). Return: 0 or -errno. */
-int fs_replace_file(int dir, const char *name, const char *text, mode_t mode,
+/* Makes or replaces a file by way of a tmpfile: with that content, mode and group
+ * ((gid_t)-1: the caller's). Return: 0 or -errno. */
+int fs_replace_file(int dir, const char *name, const void *data, size_t size, mode_t mode,
                     gid_t group);
 
 #define cleanup_tmpfile __attribute__((cleanup(tmpfile_close)))

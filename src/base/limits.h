@@ -132,6 +132,9 @@
 #define LIMIT_APPARMOR_DEPTH 8
 #define LIMIT_PROC (16 * KIB)
 
+/* /etc/passwd and /etc/group. */
+#define LIMIT_ACCOUNTS (16 * MIB)
+
 /* A record of a domain (store/record.h): bytes, bytes of a text in it, and the number of
  * the guest's errors or warnings. */
 #define LIMIT_RECORD (2 * MIB)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,21 +31,6 @@ process_begin(void)
             return -errno;
     }
     return 0;
-}
-
-int
-process_keep_descriptors(int input, int output)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const int kept[] = {input < 0 ? null : input, output < 0 ? null : output, null};
-
-    if (null < 0)
-        return -errno;
-    for (int fd = 0; fd <= 2; fd++) {
-        if (dup2(kept[fd], fd) < 0)
-            return -errno;
-    }
-    return close_range(3, ~0U, 0) < 0 ? -errno : 0;
 }
 
 void

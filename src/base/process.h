@@ -15,11 +15,6 @@
  * end. Return: 0 or -errno. */
 int process_begin(void);
 
-/* Makes `input` descriptor 0 and `output` descriptor 1 (neither may be 0, 1 or 2 before;
- * -1 means /dev/null), sends descriptor 2 to /dev/null, and closes all others. Return: 0
- * or -errno. */
-int process_keep_descriptors(int input, int output);
-
 /* Blocks the signals (ended by 0), which are read from a signalfd(2) instead; those that
  * are ignored, as with nohup(1), stay so. Return: that descriptor, owned by the caller, or
  * -errno. */
@@ -40,9 +35,6 @@ void process_harden(void);
 /* Return: the path of a file next to the running program, links resolved, owned by the
  * caller (free); NULL with errno if /proc does not tell. */
 char *process_path_beside(const char *name);
-
-/* The user, and the group, that own nothing. */
-#define NOBODY 65534U
 
 /* Return: a memfd with that content, which everybody who has it can read and nobody can
  * change, owned by the caller, or -errno. */

@@ -3,9 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <fnmatch.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +10,8 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/names.h"
 #include "base/scope.h"
-#include "base/text.h"
+#include "base/user.h"
 
 static const struct scope of_system = {
     .uri = "qemu:///system",
@@ -128,33 +124,15 @@ scope_use_directories(const char *home, const char *runtime)
     return true;
 }
 
-/* Return: whether the user has a line in /etc/passwd; `home` is its home, owned by the
- * caller (free). */
-static bool
-find_line(int root, uid_t user, char **home)
-{
-    const int fd = fs_open_regular_beneath(root, "etc/passwd", NULL);
-    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    const struct passwd *entry;
-
-    while (file && (entry = fgetpwent(file))) {
-        if (entry->pw_uid != user)
-            continue;
-        *home = xstrdup(entry->pw_dir);
-        return true;
-    }
-    return false;
-}
-
 /* Return: the home, owned by the caller (free), or NULL. */
 static char *
 find_home(int root, uid_t user)
 {
     const char *variable = getenv("HOME");
-    char *home = NULL;
+    char *home = user_find_home(root, user);
     struct stat status;
 
-    if (find_line(root, user, &home))
+    if (home)
         return home;
     if (!variable || *variable != '/')
         return NULL;
@@ -201,31 +179,4 @@ scope_use_session(int root, uid_t user, struct failure **failure)
                            (unsigned long)user);
     of_session.owner = user;
     return 0;
-}
-
-/* --- another scope ------------------------------------------------------------------ */
-
-bool
-scope_is_elsewhere(const char *path, const char *suffix)
-{
-    static const char *const directories[] = {
-        VIRT_SEED_RUNDIR,
-        VIRT_SEED_REPORTDIR,
-        (VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed"),
-        "/*/.cache/libvirt/virt-seed",
-        "/*/.local/state/virt-seed",
-    };
-    const char *name = fs_base_name(path);
-    cleanup_free char *uuid = xstrndup(name, strnlen(name, UUID_LENGTH));
-    cleanup_free char *directory = xstrndup(path, (size_t)(name - path));
-
-    if (!text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
-        return false;
-    if (*directory)
-        directory[strlen(directory) - 1] = '\0';
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (fnmatch(directories[i], directory, 0) == 0)
-            return true;
-    }
-    return false;
 }

@@ -68,7 +68,3 @@ int scope_use_session(int root, uid_t user, struct failure **failure);
 /* Chooses a session by its directories, which another process has found: `runtime` may be
  * NULL. Return: whether both are absolute, plain paths. */
 bool scope_use_directories(const char *home, const char *runtime);
-
-/* Return: whether the path is that of a domain's file in another scope's directory of seeds
- * or reports: it has the name UUID and the suffix there. It may be of this one, too. */
-bool scope_is_elsewhere(const char *path, const char *suffix);

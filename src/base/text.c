@@ -2,11 +2,9 @@
 #include "config.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -111,58 +109,27 @@ unfit_length(const char *text, size_t size)
     return 0;
 }
 
+size_t
+utf8_next(const char *text, size_t size, bool *is_fit)
+{
+    const size_t length = character_length(text, size);
+
+    *is_fit = length > 0 && unfit_length(text, size) == 0;
+    return length == 0 ? 1 : length;
+}
+
 void
 utf8_replace_controls(char *text)
 {
-    for (const char *end = text + strlen(text); text < end;) {
-        size_t size = (size_t)(end - text);
-        size_t length = character_length(text, size);
-        size_t replaced = length == 0 ? 1 : unfit_length(text, size);
+    for (size_t size = strlen(text); size > 0;) {
+        bool is_fit;
+        const size_t length = utf8_next(text, size, &is_fit);
 
-        memset(text, '?', replaced);
-        text += length == 0 ? 1 : length;
+        if (!is_fit)
+            memset(text, '?', length);
+        text += length;
+        size -= length;
     }
-}
-
-/* --- printing --------------------------------------------------------------------- */
-
-/* One write: standard error is unbuffered. */
-void
-print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
-{
-    cleanup_buffer struct buffer safe = {0};
-
-    for (size_t i = 0; i < size;) {
-        size_t length = character_length(text + i, size - i);
-        bool fit = length > 0 && unfit_length(text + i, size - i) == 0;
-
-        if (fit || (text[i] && strchr(allowed, text[i])))
-            buffer_append(&safe, &text[i], length);
-        else
-            buffer_append(&safe, "?", 1);
-        i += length == 0 ? 1 : length;
-    }
-    if (safe.size > 0)
-        fwrite(safe.data, 1, safe.size, stream);
-}
-
-void
-print_outside_string(FILE *stream, const char *text)
-{
-    print_outside_text(stream, text, strlen(text), "");
-}
-
-void
-print_outside_line(FILE *stream, const char *format, ...)
-{
-    cleanup_free char *line = NULL;
-    va_list arguments;
-
-    va_start(arguments, format);
-    line = xvasprintf(format, arguments);
-    va_end(arguments);
-    print_outside_string(stream, line);
-    putc('\n', stream);
 }
 
 /* --- lower-case hexadecimal names -------------------------------------------------- */
@@ -242,50 +209,4 @@ texts_free(char **texts, size_t count)
     for (size_t i = 0; i < count; i++)
         free(texts[i]);
     free(texts);
-}
-
-/* --- QEMU's lists -------------------------------------------------------------------- */
-
-/* Takes the next "key=value" from the list. Return: without the comma after it, and with
- * ",," replaced by ","; owned by the caller (free); NULL at the end. */
-static char *
-next_word(const char **list)
-{
-    const char *from = *list;
-    char *word, *end;
-
-    if (!*from)
-        return NULL;
-    word = xmalloc(strlen(from) + 1);
-    end = word;
-    while (*from && (*from != ',' || from[1] == ',')) {
-        from += *from == ',';
-        *end++ = *from++;
-    }
-    *end = '\0';
-    *list = *from ? from + 1 : from;
-    return word;
-}
-
-char *
-text_list_value(const char *list, const char *key, const char *implied)
-{
-    char *value = NULL;
-    bool first = true;
-
-    for (char *word = next_word(&list); word; word = next_word(&list)) {
-        const char *equals = strchr(word, '=');
-        size_t length = equals ? (size_t)(equals - word) : 0;
-        bool is_key = first && implied && strcmp(key, implied) == 0;
-
-        if (equals)
-            is_key = strlen(key) == length && strncmp(word, key, length) == 0;
-        if (is_key) {
-            free(value);
-            value = xstrdup(equals ? equals + 1 : word);
-        }
-        free(word);
-        first = false;
-    }
-    return value;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text: UTF-8, printing text from outside, hexadecimal names, and lists of strings. */
+/* Text: UTF-8, hexadecimal names, names of users, and lists of strings. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/limits.h"
-#include <stdio.h>
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 /* For text that may not be UTF-8: from files, or cut by a format's precision. */
@@ -25,19 +24,9 @@ void utf8_repair(char *text);
  */
 void utf8_replace_controls(char *text);
 
-/* --- printing --------------------------------------------------------------------- */
-
-/* Prints text from outside with '?' for each character that is unfit to be shown and each
- * byte that is not UTF-8, so that it can neither control a terminal nor look like
- * something else. The controls in `allowed` stay: "\n\t" for a document. */
-void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
-
-/* The same for a name, in which all of them are replaced. */
-void print_outside_string(FILE *stream, const char *text);
-
-/* Prints a line like a name, and a newline. */
-void print_outside_line(FILE *stream, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Return: the length of the text's first character, or 1 for a byte that is not UTF-8;
+ * `is_fit`: whether it may be shown. */
+size_t utf8_next(const char *text, size_t size, bool *is_fit);
 
 /* --- lower-case hexadecimal names -------------------------------------------------- */
 
@@ -73,12 +62,3 @@ bool texts_have(char *const *texts, size_t count, const char *text);
 
 /* Frees the texts, and the list itself. */
 void texts_free(char **texts, size_t count);
-
-/* --- QEMU's lists ------------------------------------------------------------------- */
-
-/*
- * Finds the last value of a key in "key=value,…", where ",," is a comma (QEMU's
- * util/keyval.c). `implied` is the key of a first word without "=", or NULL. Return: the
- * value, owned by the caller (free); NULL if there is none.
- */
-char *text_list_value(const char *list, const char *key, const char *implied);

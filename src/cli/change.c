@@ -171,7 +171,7 @@ answer_nothing(void *data, struct needs *needs)
 /* Has a maker wire the definition. */
 static int
 wire_text(const struct context *context, virConnectPtr connection,
-          const struct buffer *xml, struct wired *wired, struct failure **failure)
+          const struct buffer *xml, struct maker_result *wired, struct failure **failure)
 {
     cleanup_hello struct hello hello = {.role = MAKER_WIRE};
     struct answerer answerer = {.root = context->root, .config = &hello.config};
@@ -181,16 +181,16 @@ wire_text(const struct context *context, virConnectPtr connection,
         host.answer = answer_nothing;
     else if (config_read(&hello.config, context->root, failure) < 0)
         return -1;
-    return maker_run_wire(&hello, xml, &host, wired, failure);
+    return maker_run(&hello, xml, &host, wired, failure);
 }
 
 static int
 define_wired(const struct context *context, virConnectPtr connection, virDomainPtr domain,
-             struct wired *wired, struct failure **failure)
+             struct maker_result *wired, struct failure **failure)
 {
     cleanup_buffer struct buffer before = {0};
     cleanup_buffer struct buffer now = {0};
-    cleanup_wired struct wired again = {0};
+    cleanup_maker_result struct maker_result again = {0};
     virDomainPtr defined;
 
     if (read_definition(domain, &before, failure) < 0 ||
@@ -198,13 +198,13 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         return -1;
     if (wired->change_count == 0)
         return 0;
-    if (check_identity(&wired->xml, domain, failure) < 0 ||
+    if (check_identity(&wired->text, domain, failure) < 0 ||
         read_definition(domain, &now, failure) < 0)
         return -1;
     if (!buffer_is_same(&before, &now))
         return fail_changed(domain, "while this command was running; nothing was written",
                             failure);
-    defined = virDomainDefineXMLFlags(connection, wired->xml.data, 0);
+    defined = virDomainDefineXMLFlags(connection, wired->text.data, 0);
     if (!defined)
         return libvirt_fail(failure, "libvirt rejected the definition of '%s'",
                             virDomainGetName(domain));
@@ -220,7 +220,7 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
 
 int
 definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct wired *wired,
+                           virDomainPtr domain, struct maker_result *wired,
                            struct failure **failure)
 {
     const int persistent = virDomainIsPersistent(domain);

@@ -59,7 +59,7 @@ int definition_commit(struct definition *definition, const struct context *conte
  * Threads may do this side by side. Return: 1 if it was wired now, 0 if it was before, or -1.
  */
 int definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                               virDomainPtr domain, struct wired *wired,
+                               virDomainPtr domain, struct maker_result *wired,
                                struct failure **failure);
 
 /* --- its summary ------------------------------------------------------------------ */

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "seed/layout.h"
 

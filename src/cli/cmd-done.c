@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/io.h"
 #include "host/record-file.h"
 #include "store/record.h"
 

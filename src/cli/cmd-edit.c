@@ -26,6 +26,7 @@
 #include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
 #include "domain/request.h"

@@ -21,6 +21,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "host/own-directory.h"
 #include "store/leftovers.h"

@@ -90,7 +90,7 @@ start(const struct starting *starting, struct job *job)
 {
     /* The next call to libvirt clears its last error. */
     const char *name = virDomainGetName(job->domain);
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
     int result = definition_wire_in_libvirt(starting->context, starting->connection,
                                             job->domain, &wired, &job->failure);
 

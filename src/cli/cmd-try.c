@@ -36,6 +36,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/rehearsal.h"
 #include "cli/waiting.h"

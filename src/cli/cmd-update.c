@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/io.h"
 #include "cli/running-seed.h"
 #include "domain/request.h"
 #include "seed/layout.h"

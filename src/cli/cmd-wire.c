@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/request.h"
 #include "import/import.h"
@@ -47,7 +48,7 @@ wire_after_refusal(const struct context *context, struct failure **failure)
     const char *name = context->operands[0];
     cleanup_connection virConnectPtr connection = NULL;
     cleanup_libvirt_domain virDomainPtr domain = NULL;
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
 
     if (definition_is_file(name))
         return failure_set(failure, FAILURE_USAGE,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/io.h"
 
 int
@@ -143,4 +145,45 @@ json_print(json_t *value)
     json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(value);
+}
+
+/* --- text from outside ------------------------------------------------------------- */
+
+/* One write: standard error is unbuffered. */
+void
+print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
+{
+    cleanup_buffer struct buffer safe = {0};
+
+    for (size_t i = 0; i < size;) {
+        bool is_fit;
+        const size_t length = utf8_next(text + i, size - i, &is_fit);
+
+        if (is_fit || (text[i] && strchr(allowed, text[i])))
+            buffer_append(&safe, &text[i], length);
+        else
+            buffer_append(&safe, "?", 1);
+        i += length;
+    }
+    if (safe.size > 0)
+        fwrite(safe.data, 1, safe.size, stream);
+}
+
+void
+print_outside_string(FILE *stream, const char *text)
+{
+    print_outside_text(stream, text, strlen(text), "");
+}
+
+void
+print_outside_line(FILE *stream, const char *format, ...)
+{
+    cleanup_free char *line = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    line = xvasprintf(format, arguments);
+    va_end(arguments);
+    print_outside_string(stream, line);
+    putc('\n', stream);
 }

@@ -44,3 +44,17 @@ int output_write(const char *path, const char *data, size_t size,
 /* Prints the value of --json and a line end on standard output, and releases the
  * value. */
 void json_print(json_t *value);
+
+/* --- printing --------------------------------------------------------------------- */
+
+/* Prints text from outside with '?' for each character that is unfit to be shown and each
+ * byte that is not UTF-8, so that it can neither control a terminal nor look like
+ * something else. The controls in `allowed` stay: "\n\t" for a document. */
+void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
+
+/* The same for a name, in which all of them are replaced. */
+void print_outside_string(FILE *stream, const char *text);
+
+/* Prints a line like a name, and a newline. */
+void print_outside_line(FILE *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));

@@ -64,7 +64,7 @@ struct rehearsal {
     /* The directory's name now: until the start not the rehearsal's UUID, which others
      * could otherwise learn from a command line, and be first. */
     char directory_name[UUID_LENGTH + 1];
-    struct qemu_user qemu;
+    struct user qemu;
 };
 
 /* The initial value. */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +280,6 @@ disk_clear(struct disk *disk)
     free(disk->name);
     free(disk->format);
     free(disk->target);
-    free(disk->label);
 }
 
 void
@@ -314,25 +314,49 @@ domain_clear(struct domain *domain)
 
 /* --- the seed's disk ------------------------------------------------------------------ */
 
+/* Return: whether the path is that of a domain's file in any scope's directory of seeds or
+ * reports: it has the name UUID and the suffix there. */
 static bool
-is_below(const char *path, const char *directory)
+is_in_any_scope(const char *path, const char *suffix)
 {
-    const size_t length = strlen(directory);
+    static const char *const directories[] = {
+        VIRT_SEED_RUNDIR,
+        VIRT_SEED_REPORTDIR,
+        (VIRT_SEED_RUNSTATEDIR "/user/*/libvirt/virt-seed"),
+        "/*/.cache/libvirt/virt-seed",
+        "/*/.local/state/virt-seed",
+    };
+    const char *name = fs_base_name(path);
+    cleanup_free char *uuid = xstrndup(name, strnlen(name, UUID_LENGTH));
+    cleanup_free char *directory = xstrndup(path, (size_t)(name - path));
 
-    return strncmp(path, directory, length) == 0 && path[length] == '/';
+    if (!text_is_uuid(uuid) || strcmp(name + UUID_LENGTH, suffix) != 0)
+        return false;
+    if (*directory)
+        directory[strlen(directory) - 1] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (fnmatch(directories[i], directory, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
+path_is_kept(const char *path, const char *directory, const char *suffix)
+{
+    return fs_is_below(path, directory) || is_in_any_scope(path, suffix);
 }
 
 bool
 seed_path_is(const char *path)
 {
-    return path &&
-           (is_below(path, scope()->rundir) || scope_is_elsewhere(path, SEED_SUFFIX));
+    return path && path_is_kept(path, scope()->rundir, SEED_SUFFIX);
 }
 
 bool
 seed_path_is_elsewhere(const char *path)
 {
-    return seed_path_is(path) && !is_below(path, scope()->rundir);
+    return seed_path_is(path) && !fs_is_below(path, scope()->rundir);
 }
 
 bool
@@ -351,10 +375,9 @@ domain_read_labels(struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         struct disk *disk = &domain->disks[i];
-        const char *label = disk_may_have_label(disk) ? label_find(disk->source) : NULL;
 
-        if (label)
-            disk->label = xstrdup(label);
+        if (disk_may_have_label(disk))
+            disk->label = label_find(disk->source);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "host/need.h"
 
 /* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any bus that we never choose. */
 enum domain_bus {
@@ -40,11 +41,11 @@ struct disk {
     /* What the XML calls its content: a path, a volume, a name on a server, or else the
      * disk's type; NULL for an empty drive. */
     char *name;
-    char *format;   /* the driver's type ("raw", "qcow2"); NULL if the XML has none */
-    char *target;   /* "sda"; never NULL, but may be empty */
-    char *label;    /* as label_find() returns it (host/label.h); NULL if not read */
-    bool is_volume; /* of a storage pool */
-    bool is_root;   /* the hard disk with the lowest boot order, or else the first */
+    char *format; /* the driver's type ("raw", "qcow2"); NULL if the XML has none */
+    char *target; /* "sda"; never NULL, but may be empty */
+    enum need_word label; /* of label_find(); NEED_WORD_NONE if not read */
+    bool is_volume;       /* of a storage pool */
+    bool is_root; /* the hard disk with the lowest boot order, or else the first */
     enum domain_bus bus;
     long boot_order;              /* 0 if there is none */
     struct drive_address address; /* the one libvirt would choose if the XML has none */
@@ -106,6 +107,10 @@ void domain_remove_disk(struct domain *domain, size_t index);
 
 /* The alias of the seed's disk. libvirt keeps an alias only if it begins with "ua-". */
 #define SEED_DISK_ALIAS "ua-virt-seed"
+
+/* Return: whether the path leads, by its spelling, into the directory; or is that of a file of
+ * seeds or reports, UUID and the suffix, in any scope's directory of these. */
+bool path_is_kept(const char *path, const char *directory, const char *suffix);
 
 /* Return: whether the path leads, by its spelling, into the run-time directory, where there
  * are only seeds and what belongs to them, of this or any other domain, or is a seed of

@@ -110,34 +110,16 @@ static int
 answer_host_key(const struct answerer *answerer, struct need *need)
 {
     const char *uuid = answerer->domain.uuid;
-    int missing =
-        host_key_read(answerer->root, uuid, need_add_entry(need, NULL), &need->failure);
+    cleanup_free char *path = domain_secret_path(uuid, HOST_KEY_NAME);
+    const int missing =
+        domain_secret_read(answerer->root, uuid, HOST_KEY_NAME, LIMIT_SSH_KEY,
+                           need_add_entry(need, NULL), &need->failure);
 
-    if (missing < 0)
-        return -1;
-    if (missing && !answerer->may_make_key)
-        return host_key_fail_missing(uuid, answerer->has_booted, &need->failure);
-    if (missing)
+    if (missing > 0 && !answerer->may_make_key)
+        return host_key_fail_missing(path, uuid, answerer->has_booted, &need->failure);
+    if (missing > 0)
         need->word = NEED_WORD_MAKE;
-    return 0;
-}
-
-/* --- a disk's label ----------------------------------------------------------------- */
-
-static int
-answer_label(struct need *need)
-{
-    const char *label = label_find(need->name);
-
-    if (!label)
-        return 0;
-    if (strcmp(label, "cidata") == 0)
-        need->word = NEED_WORD_LABEL_CIDATA;
-    else if (strcmp(label, "config-2") == 0)
-        need->word = NEED_WORD_LABEL_CONFIG_2;
-    else
-        need->word = NEED_WORD_LABEL_OTHER;
-    return 0;
+    return missing < 0 ? -1 : 0;
 }
 
 /* --- the definition ----------------------------------------------------------------- */
@@ -187,7 +169,8 @@ answer_one(const struct answerer *answerer, struct need *need)
         return password_read(answerer->root, &answerer->domain, need->name,
                              need_add_entry(need, NULL), &need->failure);
     case NEED_LABEL:
-        return answer_label(need);
+        need->word = label_find(need->name);
+        return 0;
     case NEED_DEFINITION:
         return answer_definition(answerer, need);
     }

@@ -26,28 +26,6 @@ seed_find_document(const struct seed *seed, const char *path)
     return NULL;
 }
 
-bool
-document_is_same(const struct document *one, const struct document *other)
-{
-    return buffer_is_same(&one->data, &other->data);
-}
-
-bool
-seed_is_same(const struct seed *one, const struct seed *other)
-{
-    if (strcmp(one->label, other->label) != 0 ||
-        one->document_count != other->document_count)
-        return false;
-    for (size_t i = 0; i < one->document_count; i++) {
-        const struct document *document = &one->documents[i];
-        const struct document *same = seed_find_document(other, document->path);
-
-        if (!same || !document_is_same(document, same))
-            return false;
-    }
-    return true;
-}
-
 void
 seed_clear(struct seed *seed)
 {

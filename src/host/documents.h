@@ -38,12 +38,6 @@ struct document *seed_add_document(struct seed *seed, const char *path);
 /* Return: the document at `path`, or NULL. */
 const struct document *seed_find_document(const struct seed *seed, const char *path);
 
-/* Return: whether both have the same content. */
-bool document_is_same(const struct document *one, const struct document *other);
-
-/* Return: whether both have the same label and the same documents. */
-bool seed_is_same(const struct seed *one, const struct seed *other);
-
 void seed_clear(struct seed *seed);
 
 #define cleanup_seed __attribute__((cleanup(seed_clear)))

@@ -32,8 +32,8 @@ is_same(struct text_part one, struct text_part other)
     return one.length == other.length && memcmp(one.start, other.start, one.length) == 0;
 }
 
-static int
-line_of(const struct domain_text *text, const char *at)
+int
+domain_text_line(const struct domain_text *text, const char *at)
 {
     const struct buffer *xml = text->xml;
     int line = 1;
@@ -43,17 +43,11 @@ line_of(const struct domain_text *text, const char *at)
     return line;
 }
 
-int
-domain_text_line(const struct domain_text *text, struct text_part part)
-{
-    return line_of(text, part.start);
-}
-
 /* Fails because of what is at `at`. */
 static int
 refuse(const struct domain_text *text, const char *what, struct failure **failure)
 {
-    const int line = line_of(text, text->at);
+    const int line = domain_text_line(text, text->at);
 
     failure_set_at(failure, FAILURE_XML, line,
                    "its XML is not as libvirt writes it: line %d: %s", line, what);
@@ -83,15 +77,7 @@ take(struct domain_text *text, const char *word)
 static bool
 is_blank(char character)
 {
-    switch (character) {
-    case ' ':
-    case '\t':
-    case '\r':
-    case '\n':
-        return true;
-    default:
-        return false;
-    }
+    return character && strchr(BLANK, character);
 }
 
 /* The bytes that a name may contain, at the beginning of it or of what follows its prefix,

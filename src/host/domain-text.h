@@ -82,8 +82,8 @@ int domain_text_begin(struct domain_text *text, const struct buffer *xml,
 int domain_text_next(struct domain_text *text, struct domain_value *value,
                      struct failure **failure);
 
-/* Return: the number of the line with the part. */
-int domain_text_line(const struct domain_text *text, struct text_part part);
+/* Return: the number of the line at that place in the document. */
+int domain_text_line(const struct domain_text *text, const char *at);
 
 void domain_text_clear(struct domain_text *text);
 

@@ -196,20 +196,19 @@ documents_get(struct seed *seed, struct message *message)
 static bool
 served_get(struct verdict *verdict, struct message *message)
 {
-    struct publication *publication = &verdict->publication;
+    struct imds_domain *served = &verdict->publication.served;
     const uint32_t count = message_get_number(message, LIMIT_NICS);
 
-    publication->macs = xcalloc(count + 1, sizeof(*publication->macs));
     for (uint32_t i = 0; i < count && !message->is_bad; i++) {
         cleanup_free char *mac = message_get_text(message, IMDS_MAC_LENGTH, false);
-        struct imds_mac *own = &publication->macs[publication->mac_count++];
+        struct imds_mac *own = array_add(served->macs, served->mac_count);
 
         if (!mac || !imds_is_mac(mac))
             return false;
         snprintf(own->mac, sizeof(own->mac), "%s", mac);
         own->link = (enum imds_link)message_get_number(message, IMDS_LINK_USER);
     }
-    publication->served = &verdict->seed;
+    served->seed = &verdict->seed;
     return documents_get(&verdict->seed, message);
 }
 
@@ -242,8 +241,8 @@ publication_get(struct verdict *verdict, struct message *message)
     publication->report = (enum report_writer)message_get_number(message, REPORT_BY_SHIM);
     publication->has_image = message_get_number(message, 1);
     word = message_get_text(message, LIMIT_SERIAL, true);
-    publication->token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
-    if (message->is_bad || (publication->has_image && publication->token))
+    publication->served.token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
+    if (message->is_bad || (publication->has_image && publication->served.token))
         return false;
     if (publication->has_image && !is_image(publication->output))
         return false;
@@ -254,9 +253,9 @@ publication_get(struct verdict *verdict, struct message *message)
     }
     if (publication->report == REPORT_BY_SHIM && !publication->shim_word)
         return false;
-    if (!publication->token)
+    if (!publication->served.token)
         return true;
-    return imds_is_token(publication->token) && served_get(verdict, message);
+    return imds_is_token(publication->served.token) && served_get(verdict, message);
 }
 
 /* Return: whether it is one line of printable characters. */
@@ -273,20 +272,15 @@ is_line(const char *text)
 }
 
 static bool
-key_get(struct host_key *key, bool may_make_key, struct message *message)
+key_get(struct host_key *key, enum key_right right, struct message *message)
 {
     message_get_bytes(message, LIMIT_SSH_KEY, &key->private);
     key->public = message_get_text(message, LIMIT_SSH_KEY, true);
-    if (key->private.size > 0 && (!may_make_key || !key->public))
+    if (key->public && right == KEY_NONE)
+        return false;
+    if (key->private.size > 0 && (right != KEY_TO_MAKE || !key->public))
         return false;
     return !key->public || is_line(key->public);
-}
-
-static bool
-is_digest(const char *digest)
-{
-    return strlen(digest) == DIGEST_LENGTH &&
-           strspn(digest, "0123456789abcdef") == DIGEST_LENGTH;
 }
 
 static bool
@@ -299,10 +293,9 @@ is_address(const char *text)
 }
 
 static bool
-seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
+seed_get(struct verdict *verdict, enum key_right right, struct message *message)
 {
-    if (!publication_get(verdict, message) ||
-        !key_get(&verdict->key, may_make_key, message))
+    if (!publication_get(verdict, message) || !key_get(&verdict->key, right, message))
         return false;
     verdict->server = message_get_text(message, LIMIT_SERVER, true);
     verdict->may_lack_server = message_get_number(message, 1);
@@ -314,23 +307,30 @@ seed_get(struct verdict *verdict, bool may_make_key, struct message *message)
         return false;
     if (!verdict->digest)
         return true;
-    return verdict->publication.has_image && is_digest(verdict->digest);
+    return verdict->publication.has_image && text_is_hex(verdict->digest, DIGEST_LENGTH);
+}
+
+/* Reads a list of at most `limit` texts that are shown. */
+static void
+texts_get(char ***texts, size_t *count, uint32_t limit, struct message *message)
+{
+    const uint32_t announced = message_get_number(message, limit);
+
+    for (uint32_t i = 0; i < announced && !message->is_bad; i++) {
+        char *text = message_get_text(message, LIMIT_MAKER_TEXT, false);
+
+        if (text)
+            texts_add(texts, count, failure_tidy(text));
+    }
 }
 
 bool
-verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *content)
+verdict_get(struct verdict *verdict, enum key_right right, const struct buffer *content)
 {
     struct message message = message_begin(content);
-    uint32_t count;
 
     verdict->kind = (enum verdict_kind)message_get_number(&message, VERDICT_SEED);
-    count = message_get_number(&message, LIMIT_NOTES);
-    for (uint32_t i = 0; i < count && !message.is_bad; i++) {
-        cleanup_free char *note = message_get_text(&message, LIMIT_MAKER_TEXT, false);
-
-        if (note)
-            verdict_note(verdict, "%s", failure_tidy(note));
-    }
+    texts_get(&verdict->notes, &verdict->note_count, LIMIT_NOTES, &message);
     verdict->refusal = message_get_failure(&message);
     verdict->hint_if_wired = message_get_text(&message, LIMIT_MAKER_TEXT, true);
     if (verdict->hint_if_wired)
@@ -339,51 +339,55 @@ verdict_get(struct verdict *verdict, bool may_make_key, const struct buffer *con
         return false;
     if (verdict->hint_if_wired && verdict->kind != VERDICT_REFUSE)
         return false;
-    if (verdict->kind == VERDICT_SEED && !seed_get(verdict, may_make_key, &message))
+    if (verdict->kind == VERDICT_SEED && !seed_get(verdict, right, &message))
         return false;
     return message_is_over(&message);
+}
+
+void
+verdict_clear(struct verdict *verdict)
+{
+    texts_free(verdict->notes, verdict->note_count);
+    failure_free(verdict->refusal);
+    free(verdict->hint_if_wired);
+    publication_clear(&verdict->publication);
+    seed_clear(&verdict->seed);
+    host_key_clear(&verdict->key);
+    free(verdict->server);
+    free(verdict->digest);
+    buffer_clear(&verdict->next_record);
+    *verdict = VERDICT_NONE;
 }
 
 /* --- results ---------------------------------------------------------------------------- */
 
 bool
-result_get(struct maker_result *result, struct failure **failure,
+result_get(struct maker_result *result, enum maker_role role, struct failure **failure,
            const struct buffer *content)
 {
+    const bool is_wired = role == MAKER_WIRE;
+    const size_t limit = is_wired ? LIMIT_DOMAIN_XML : LIMIT_RECORD;
+    const enum maker_event last = is_wired ? MAKER_EVENT_NONE : MAKER_EVENT_FAILED;
     struct message message = message_begin(content);
 
     *failure = message_get_failure(&message);
     if (!*failure) {
-        message_get_bytes(&message, LIMIT_RECORD, &result->record);
-        result->event =
-            (enum maker_event)message_get_number(&message, MAKER_EVENT_FAILED);
+        message_get_bytes(&message, limit, &result->text);
+        result->event = (enum maker_event)message_get_number(&message, last);
+        texts_get(&result->changes, &result->change_count,
+                  is_wired ? LIMIT_WIRING_CHANGES : 0, &message);
     }
-    if (message_is_over(&message))
+    if (message_is_over(&message) &&
+        strlen(buffer_text(&result->text)) == result->text.size)
         return true;
     failure_free(steal(*failure));
     return false;
 }
 
-bool
-wired_get(struct wired *wired, struct failure **failure, const struct buffer *content)
+void
+maker_result_clear(struct maker_result *result)
 {
-    struct message message = message_begin(content);
-    uint32_t count;
-
-    *failure = message_get_failure(&message);
-    if (!*failure) {
-        count = message_get_number(&message, LIMIT_WIRING_CHANGES);
-        for (uint32_t i = 0; i < count && !message.is_bad; i++) {
-            char *change = message_get_text(&message, LIMIT_MAKER_TEXT, false);
-
-            if (change)
-                texts_add(&wired->changes, &wired->change_count, failure_tidy(change));
-        }
-        message_get_bytes(&message, LIMIT_DOMAIN_XML, &wired->xml);
-    }
-    if (message_is_over(&message) &&
-        (wired->xml.size == 0 || !memchr(wired->xml.data, '\0', wired->xml.size)))
-        return true;
-    failure_free(steal(*failure));
-    return false;
+    buffer_clear(&result->text);
+    texts_free(result->changes, result->change_count);
+    *result = (struct maker_result){0};
 }

@@ -4,7 +4,7 @@
  *
  * How it works: the keeper says hello, with everything that the maker needs but the domain's
  * XML, which the maker has as a file. A maker for a start then may say its needs once, which
- * are answered, and says its verdict; one for a record says its result. The maker exits.
+ * are answered, and says its verdict; the others say a result. The maker exits.
  * The hello begins with the scope (base/scope.h): what the maker writes into XML and messages
  * names the keeper's directories. The keeper takes no path back.
  *
@@ -23,13 +23,6 @@
 #include "host/message.h"
 #include "host/need.h"
 #include "host/verdict.h"
-
-/* The largest messages, in bytes. */
-#define LIMIT_HELLO_MESSAGE (32 * MIB)
-#define LIMIT_ANSWERS_MESSAGE (32 * MIB)
-#define LIMIT_VERDICT_MESSAGE (32 * MIB)
-#define LIMIT_RESULT_MESSAGE (LIMIT_RECORD + 64 * KIB)
-#define LIMIT_WIRED_MESSAGE (LIMIT_DOMAIN_XML + 64 * KIB)
 
 /* What a maker is for. Each reads the text of one author. */
 enum maker_role {
@@ -71,17 +64,18 @@ void hello_put(const struct hello *hello, struct buffer *message);
 bool needs_get(struct needs *needs, enum maker_role role, const struct buffer *message);
 void answers_put(const struct needs *needs, struct buffer *message);
 
-/*
- * The verdict must be VERDICT_NONE, but with the output. `may_make_key`: the maker was told
- * to make a host key.
- */
-bool verdict_get(struct verdict *verdict, bool may_make_key,
+/* What a maker may say of the domain's host key. */
+enum key_right {
+    KEY_NONE,    /* nothing: it has not got one */
+    KEY_GIVEN,   /* the public key of the one that it has got */
+    KEY_TO_MAKE, /* both keys: it was told to make them */
+};
+
+/* The verdict must be VERDICT_NONE, but with the output. */
+bool verdict_get(struct verdict *verdict, enum key_right right,
                  const struct buffer *message);
 
-/* The result must be empty; `failure` gets what the maker has found, if anything. */
-bool result_get(struct maker_result *result, struct failure **failure,
-                const struct buffer *message);
-
-/* The same. */
-bool wired_get(struct wired *wired, struct failure **failure,
-               const struct buffer *message);
+/* The result must be empty; `failure` gets what the maker has found, if anything. Only the
+ * wiring of a definition has changes, and only a record an event. */
+bool result_get(struct maker_result *result, enum maker_role role,
+                struct failure **failure, const struct buffer *message);

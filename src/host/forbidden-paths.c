@@ -229,7 +229,7 @@ refuse(const struct scan *scan, const struct domain_value *value, const char *pa
             "edit",
             what);
     return failure_set_at(
-        failure, FAILURE_FORBIDDEN_PATH, domain_text_line(&scan->text, named),
+        failure, FAILURE_FORBIDDEN_PATH, domain_text_line(&scan->text, named.start),
         "%s, which leads into %s, where a domain may use only its own seed, as a disk, and "
         "its own report, for a channel\n"
         "use another file, or remove the device: virsh edit",

@@ -29,11 +29,9 @@ public_name(const char *uuid)
     return xasprintf("%s." HOST_KEY_PUBLIC_NAME, uuid);
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-static int
-fail_missing(const char *path, const char *uuid, bool has_booted,
-             struct failure **failure)
+int
+host_key_fail_missing(const char *path, const char *uuid, bool has_booted,
+                      struct failure **failure)
 {
     cleanup_free char *directory = domain_secret_path(uuid, "");
 
@@ -51,20 +49,6 @@ fail_missing(const char *path, const char *uuid, bool has_booted,
 }
 
 int
-host_key_fail_missing(const char *uuid, bool has_booted, struct failure **failure)
-{
-    cleanup_free char *path = domain_secret_path(uuid, HOST_KEY_NAME);
-
-    return fail_missing(path, uuid, has_booted, failure);
-}
-
-int
-host_key_read(int root, const char *uuid, struct buffer *key, struct failure **failure)
-{
-    return domain_secret_read(root, uuid, HOST_KEY_NAME, LIMIT_SSH_KEY, key, failure);
-}
-
-int
 host_key_read_public(int root, const char *uuid, struct buffer *line,
                      struct failure **failure)
 {
@@ -73,7 +57,7 @@ host_key_read_public(int root, const char *uuid, struct buffer *line,
     int error = statedir_read(root, name, LIMIT_SSH_KEY, line);
 
     if (error == -ENOENT)
-        return fail_missing(path, uuid, false, failure);
+        return host_key_fail_missing(path, uuid, false, failure);
     return error < 0 ? secret_fail("read", path, error, failure) : 0;
 }
 
@@ -128,7 +112,7 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
         strcmp(buffer_text(&present), line) == 0)
         return 0;
     if (error == 0)
-        error = fs_replace_file(directory, name, line, 0644, (gid_t)-1);
+        error = fs_replace_file(directory, name, line, strlen(line), 0644, (gid_t)-1);
     if (error < 0)
         return secret_fail("write a public key into", scope()->statedir, error, failure);
     return 0;

@@ -26,13 +26,10 @@ void host_key_clear(struct host_key *key);
 
 #define cleanup_host_key __attribute__((cleanup(host_key_clear)))
 
-/* Appends the private key. Return: 0; 1 if there is none; -1 on failure. */
-int host_key_read(int root, const char *uuid, struct buffer *key,
-                  struct failure **failure);
-
-/* Sets the failure that the private key is missing, with a hint how to copy it if the guest
- * has booted. Return: -1. */
-int host_key_fail_missing(const char *uuid, bool has_booted, struct failure **failure);
+/* Sets the failure that the key at the path is missing, with a hint how to copy it if the
+ * guest has booted. Return: -1. */
+int host_key_fail_missing(const char *path, const char *uuid, bool has_booted,
+                          struct failure **failure);
 
 /* Appends the line of the public key, which anyone may read. */
 int host_key_read_public(int root, const char *uuid, struct buffer *line,

@@ -26,11 +26,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/inet.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/user.h"
 #include "host/imds-health.h"
-#include "host/user.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
 /* An answer begins with the version and the status. */
@@ -87,7 +88,8 @@ find_listener(const char *table, const char *address, unsigned int port, uid_t *
     cleanup_fclose FILE *file = fopen(table, "re");
     cleanup_free char *line = NULL;
     size_t size = 0;
-    const struct user server = user_find(IMDS_USER);
+    cleanup_close int root = fs_open_root("/");
+    const struct user server = user_find(root, IMDS_USER);
     bool is_found = false;
 
     while (file && getline(&line, &size, file) > 0) {

@@ -135,7 +135,7 @@ make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 static int
 fill_directory(int tree, const char *name, gid_t group, const struct imds_domain *domain)
 {
-    const struct document *documents = domain->documents;
+    const struct document *documents = domain->seed->documents;
     cleanup_close int dir =
         openat(tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_free char *macs = NULL;
@@ -147,7 +147,7 @@ fill_directory(int tree, const char *name, gid_t group, const struct imds_domain
     macs = imds_macs_format(domain->macs, domain->mac_count);
     access = xasprintf("%s\n%s", domain->token, macs);
     error = make_file(dir, IMDS_ACCESS, group, access, strlen(access));
-    for (size_t i = 0; error == 0 && i < domain->document_count; i++)
+    for (size_t i = 0; error == 0 && i < domain->seed->document_count; i++)
         error = make_file(dir, documents[i].path, group, documents[i].data.data,
                           documents[i].data.size);
     return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
@@ -168,10 +168,11 @@ other_name(const char *uuid)
 
 /* A failure comes before the last step, so the domain keeps what it had. */
 int
-imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
+imds_tree_publish(int tree, const char *uuid, const struct imds_domain *domain,
+                  struct failure **failure)
 {
-    cleanup_free char *name = other_name(domain->uuid);
-    bool well = text_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
+    cleanup_free char *name = other_name(uuid);
+    bool well = text_is_uuid(uuid) && imds_is_token(domain->token) &&
                 domain->mac_count <= LIMIT_NICS;
     struct stat status = {0};
     int error;
@@ -188,9 +189,8 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         error = fill_directory(tree, name, status.st_gid, domain);
     }
     /* The old directory, if any, then has the temporary name. */
-    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0) {
-        if (errno != EEXIST ||
-            renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0)
+    if (error == 0 && renameat2(tree, name, tree, uuid, RENAME_NOREPLACE) < 0) {
+        if (errno != EEXIST || renameat2(tree, name, tree, uuid, RENAME_EXCHANGE) < 0)
             error = -errno;
     }
     /* The unpublished or the old one; if it stays, the domain's release removes it. */
@@ -198,10 +198,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         fs_remove_tree(tree, name);
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not write below %s/%s\n"
-                             "check that it is writable and has free space: df %s",
-                             IMDS_TREE, domain->uuid, VIRT_SEED_RUNDIR);
+    return own_directory_fail("write below", IMDS_TREE, uuid, error, failure);
 }
 
 /* --- removing --------------------------------------------------------------------- */

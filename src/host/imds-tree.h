@@ -75,16 +75,14 @@ char *imds_macs_format(const struct imds_mac *macs, size_t count);
 
 /* --- writing ---------------------------------------------------------------------- */
 
-struct document; /* host/documents.h */
+struct seed; /* host/documents.h */
 
-/* Everything is borrowed. */
+/* What is served of a domain. */
 struct imds_domain {
-    const char *uuid; /* in lower case */
-    const char *token;
-    const struct imds_mac *macs;
+    char *token; /* NULL if nothing is */
+    struct imds_mac *macs;
     size_t mac_count;
-    const struct document *documents; /* by their names below UUID/ */
-    size_t document_count;
+    const struct seed *seed; /* borrowed; its documents have their names below UUID/ */
 };
 
 /* Refuses a tree that nobody has made for the server, which could not read one made
@@ -95,8 +93,9 @@ int imds_tree_check(int rundir, struct failure **failure);
  * Return: a descriptor, owned by the caller, or -1. */
 int imds_tree_open(int rundir, struct failure **failure);
 
-/* Publishes the domain in place of its old documents, which stay on failure. */
-int imds_tree_publish(int tree, const struct imds_domain *domain,
+/* Publishes the domain in place of its old documents, which stay on failure; the UUID is in
+ * lower case. */
+int imds_tree_publish(int tree, const char *uuid, const struct imds_domain *domain,
                       struct failure **failure);
 
 /* Removes the domain, and what killed processes have left of it, from the tree in the

@@ -46,20 +46,20 @@ has_bytes(int fd, off_t offset, const char *bytes, size_t size)
 
 /* Where the label is in a qcow2 image, only its tables say; but its header has the disk's
  * size (QEMU's docs/interop/qcow2.txt). */
-static const char *
+static enum need_word
 read_qcow2(int fd)
 {
     uint64_t size;
 
     if (pread(fd, &size, sizeof(size), 24) == sizeof(size) &&
         be64toh(size) > SEED_DISK_MAX)
-        return "";
-    return NULL;
+        return NEED_WORD_LABEL_OTHER;
+    return NEED_WORD_NONE;
 }
 
 /* The volume id of ISO 9660 (ECMA-119, 8.4), and the label in FAT's boot sector: of FAT12
  * and FAT16, or FAT32. */
-static const char *
+static enum need_word
 read_label(int fd, off_t size)
 {
     static const char *const labels[] = {"cidata", "config-2"};
@@ -68,18 +68,18 @@ read_label(int fd, off_t size)
     if (has_bytes(fd, 0, "QFI\xfb", 4))
         return read_qcow2(fd);
     if (!is_iso && !has_bytes(fd, 510, "\x55\xaa", 2))
-        return size < LABEL_END ? NULL : "";
+        return size < LABEL_END ? NEED_WORD_NONE : NEED_WORD_LABEL_OTHER;
     for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
         if (is_iso && has_label(fd, 32808, 32, labels[i]))
-            return labels[i];
+            return NEED_WORD_LABEL_OF_SEED;
         if (!is_iso &&
             (has_label(fd, 43, 11, labels[i]) || has_label(fd, 71, 11, labels[i])))
-            return labels[i];
+            return NEED_WORD_LABEL_OF_SEED;
     }
-    return "";
+    return NEED_WORD_LABEL_OTHER;
 }
 
-const char *
+enum need_word
 label_find(const char *path)
 {
     /* Opening a device or a FIFO has effects, so the type is checked first, with a
@@ -90,7 +90,7 @@ label_find(const char *path)
     struct stat status;
 
     if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
-        return NULL;
+        return NEED_WORD_NONE;
     fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return fd < 0 ? NULL : read_label(fd, status.st_size);
+    return fd < 0 ? NEED_WORD_NONE : read_label(fd, status.st_size);
 }

@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,25 +14,6 @@
 /* --- who may use it ----------------------------------------------------------------- */
 
 #define POLKIT_GROUP "libvirt"
-
-/* getgrnam(3) would load NSS modules at each start of a domain. */
-static gid_t
-find_group(int root, const char *name, gid_t otherwise)
-{
-    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
-    cleanup_close int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
-    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    const struct group *entry;
-
-    if (!file)
-        return otherwise;
-    (void)steal_fd(fd);
-    while ((entry = fgetgrent(file))) {
-        if (strcmp(entry->gr_name, name) == 0)
-            return entry->gr_gid;
-    }
-    return otherwise;
-}
 
 gid_t
 libvirt_group(int root)
@@ -57,7 +35,7 @@ libvirt_group(int root)
     }
     if (socket && !(status.st_mode & S_IWOTH))
         return status.st_gid;
-    return socket ? find_group(root, POLKIT_GROUP, group) : group;
+    return socket ? group_find(root, POLKIT_GROUP, group) : group;
 }
 
 int
@@ -74,7 +52,7 @@ libvirt_group_fail(enum failure_code code, const char *what, const char *directo
 
 /* --- its QEMU driver ---------------------------------------------------------------- */
 
-struct qemu_user
+struct user
 qemu_user_find(int root)
 {
     const char *path = scope()->qemu_home;
@@ -82,6 +60,6 @@ qemu_user_find(int root)
     struct stat status;
 
     if (home < 0 || fstat(home, &status) < 0)
-        return (struct qemu_user){.known = !path, .uid = geteuid(), .gid = getegid()};
-    return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
+        return (struct user){.is_known = !path, .uid = geteuid(), .gid = getegid()};
+    return (struct user){.is_known = true, .uid = status.st_uid, .gid = status.st_gid};
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/failure.h"
+#include "base/user.h"
 
 /* --- who may use it ----------------------------------------------------------------- */
 
@@ -27,12 +28,6 @@ int libvirt_group_fail(enum failure_code code, const char *what, const char *dir
 
 /* --- its QEMU driver ---------------------------------------------------------------- */
 
-/* The user that QEMU runs as: the owner of libvirt's own directory for it. If that is
- * missing or inaccessible, the user is not known, and the caller stands in. */
-struct qemu_user {
-    bool known;
-    uid_t uid;
-    gid_t gid;
-};
-
-struct qemu_user qemu_user_find(int root);
+/* Return: the user that QEMU runs as, the owner of libvirt's own directory for it; the caller,
+ * not known, if that is missing or inaccessible. */
+struct user qemu_user_find(int root);

@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "host/maker.h"
 #include "host/storage.h"
-#include "host/user.h"
 
 #define PROGRAM "virt-seed-maker"
 
@@ -147,7 +148,8 @@ int
 maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
 {
-    struct start start = {.output = output, .user = user_find(MAKER_USER)};
+    cleanup_close int root = fs_open_root("/");
+    struct start start = {.output = output, .user = user_find(root, MAKER_USER)};
     cleanup_close int program = open_program(failure);
     cleanup_close int document = -1;
     cleanup_close int theirs = -1;
@@ -239,7 +241,7 @@ wait_for_end(struct maker *maker, struct failure **failure)
     struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
 
-    const int found = message_receive(maker->socket, 0, &more);
+    const int found = message_receive(maker->socket, &more);
 
     if (found == -EAGAIN)
         return fail_maker(maker, "did not end", failure);
@@ -287,26 +289,21 @@ answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
     return 0;
 }
 
-/* Return: whether the maker was told to make a host key. */
-static bool
-was_told_to_make_key(const struct needs *needs)
+/* Return: what the answers to its needs let it say. */
+static enum key_right
+find_key_right(const struct needs *needs)
 {
-    for (size_t i = 0; i < needs->count; i++) {
-        if (needs->list[i].word == NEED_WORD_MAKE)
-            return true;
-    }
-    return false;
-}
+    enum key_right right = KEY_NONE;
 
-/* Return: whether the maker has asked for the host key, and has got it or may make it. */
-static bool
-was_given_key(const struct needs *needs)
-{
     for (size_t i = 0; i < needs->count; i++) {
-        if (needs->list[i].kind == NEED_HOST_KEY && !needs->list[i].failure)
-            return true;
+        const struct need *need = &needs->list[i];
+
+        if (need->word == NEED_WORD_MAKE)
+            return KEY_TO_MAKE;
+        if (need->kind == NEED_HOST_KEY && !need->failure)
+            right = KEY_GIVEN;
     }
-    return false;
+    return right;
 }
 
 /* Receives what the maker has found, a message of that kind, after it has asked for its
@@ -316,21 +313,14 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
         struct needs *needs, enum message_kind kind, struct buffer *message,
         struct failure **failure)
 {
-    static const size_t limits[] = {
-        [MAKER_PREPARE] = LIMIT_VERDICT_MESSAGE,
-        [MAKER_REPORT] = LIMIT_RESULT_MESSAGE,
-        [MAKER_MERGE] = LIMIT_RESULT_MESSAGE,
-        [MAKER_WIRE] = LIMIT_WIRED_MESSAGE,
-    };
-    const size_t limit = limits[hello->role];
     cleanup_buffer struct buffer question = {0};
-    int found = message_receive(maker->socket, limit, message);
+    int found = message_receive(maker->socket, message);
 
     if (found == MESSAGE_NEEDS && host) {
         question = steal_buffer(message);
         if (answer_needs(maker, hello->role, host, needs, &question, failure) < 0)
             return -1;
-        found = message_receive(maker->socket, limit, message);
+        found = message_receive(maker->socket, message);
     }
     /* It may have ended before it has heard everything. */
     if (found == 0 || found == -ECONNRESET)
@@ -354,31 +344,14 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
     /* It has ended, but what it may have started could still have its output. */
     if (image_seal(verdict->publication.output) < 0)
         return fail_maker(maker, "still holds what it has made", failure);
-    if (!verdict_get(verdict, was_told_to_make_key(&needs), &message) ||
-        (verdict->key.public && !was_given_key(&needs)))
+    if (!verdict_get(verdict, find_key_right(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);
     return 0;
 }
 
 int
-maker_run(const struct hello *hello, struct maker_result *result,
-          struct failure **failure)
-{
-    cleanup_maker struct maker maker = MAKER_NONE;
-    cleanup_buffer struct buffer message = {0};
-
-    if (maker_start(&maker, NULL, -1, failure) < 0 ||
-        maker_say_hello(&maker, hello, failure) < 0 ||
-        receive(&maker, hello, NULL, NULL, MESSAGE_RESULT, &message, failure) < 0)
-        return -1;
-    if (!result_get(result, failure, &message))
-        return fail_maker(&maker, "said what it may not say", failure);
-    return *failure ? -1 : 0;
-}
-
-int
-maker_run_wire(const struct hello *hello, const struct buffer *xml,
-               const struct host *host, struct wired *wired, struct failure **failure)
+maker_run(const struct hello *hello, const struct buffer *xml, const struct host *host,
+          struct maker_result *result, struct failure **failure)
 {
     cleanup_maker struct maker maker = MAKER_NONE;
     cleanup_needs struct needs needs = {0};
@@ -386,9 +359,9 @@ maker_run_wire(const struct hello *hello, const struct buffer *xml,
 
     if (maker_start(&maker, xml, -1, failure) < 0 ||
         maker_say_hello(&maker, hello, failure) < 0 ||
-        receive(&maker, hello, host, &needs, MESSAGE_WIRED, &message, failure) < 0)
+        receive(&maker, hello, host, &needs, MESSAGE_RESULT, &message, failure) < 0)
         return -1;
-    if (!wired_get(wired, failure, &message))
+    if (!result_get(result, hello->role, failure, &message))
         return fail_maker(&maker, "said what it may not say", failure);
     return *failure ? -1 : 0;
 }

@@ -45,14 +45,11 @@ int maker_say_hello(struct maker *maker, const struct hello *hello,
 int maker_verdict(struct maker *maker, const struct hello *hello, const struct host *host,
                   struct verdict *verdict, struct failure **failure);
 
-/* Runs one for MAKER_REPORT or MAKER_MERGE. The result must be empty. */
-int maker_run(const struct hello *hello, struct maker_result *result,
+/* Runs one for another role. For MAKER_WIRE it has the definition, and may ask the host for
+ * labels; else both are NULL. The result must be empty. */
+int maker_run(const struct hello *hello, const struct buffer *xml,
+              const struct host *host, struct maker_result *result,
               struct failure **failure);
-
-/* Runs one for MAKER_WIRE, which may ask the host for labels. `wired` must be empty. */
-int maker_run_wire(const struct hello *hello, const struct buffer *xml,
-                   const struct host *host, struct wired *wired,
-                   struct failure **failure);
 
 /* Ends it, if it has not ended yet. */
 void maker_clear(struct maker *maker);

@@ -93,16 +93,16 @@ receive_all(int socket, char *data, size_t size)
 }
 
 int
-message_receive(int socket, size_t limit, struct buffer *content)
+message_receive(int socket, struct buffer *content)
 {
     struct header header;
     ssize_t count = receive_all(socket, (char *)&header, sizeof(header));
 
     if (count <= 0)
         return (int)count;
-    if (count != sizeof(header) || header.size > limit)
+    if (count != sizeof(header) || header.size > LIMIT_CONTENT)
         return -EBADMSG;
-    if (header.kind == 0 || header.kind > MESSAGE_WIRED)
+    if (header.kind == 0 || header.kind > MESSAGE_RESULT)
         return -EBADMSG;
     count = receive_all(socket, buffer_reserve(content, header.size), header.size);
     if (count < 0)

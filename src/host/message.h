@@ -15,14 +15,16 @@
 
 #include "base/buffer.h"
 #include "base/failure.h"
+#include "base/limits.h"
+
+#define LIMIT_CONTENT (32 * MIB)
 
 enum message_kind {
     MESSAGE_HELLO = 1, /* keeper to maker, once */
     MESSAGE_NEEDS,     /* maker to keeper, at most once */
     MESSAGE_ANSWERS,   /* keeper to maker, once after the needs */
     MESSAGE_VERDICT,   /* maker to keeper, once; the maker then exits */
-    MESSAGE_RESULT,    /* the same, of a record */
-    MESSAGE_WIRED,     /* the same, of a definition */
+    MESSAGE_RESULT,    /* the same, of a record or a definition */
 };
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -46,9 +48,9 @@ struct message {
     bool is_bad; /* there was a mistake; everything read since then is 0 or NULL */
 };
 
-/* Receives a message of at most `limit` bytes. Return: its kind; 0 at the end; or -errno,
- * -EBADMSG if it is none. */
-int message_receive(int socket, size_t limit, struct buffer *content);
+/* Receives a message of at most LIMIT_CONTENT bytes. Return: its kind; 0 at the end; or
+ * -errno, -EBADMSG if it is none. */
+int message_receive(int socket, struct buffer *content);
 
 /* Begins to read the content, which must stay as it is. */
 struct message message_begin(const struct buffer *content);

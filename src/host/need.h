@@ -27,9 +27,8 @@ enum need_kind {
 enum need_word {
     NEED_WORD_NONE,
     NEED_WORD_MAKE, /* there is no host key, and the domain may get a new one */
-    NEED_WORD_LABEL_CIDATA,
-    NEED_WORD_LABEL_CONFIG_2,
-    NEED_WORD_LABEL_OTHER,        /* none of these */
+    NEED_WORD_LABEL_OF_SEED,
+    NEED_WORD_LABEL_OTHER, /* or none, so that cloud-init does not take it for a seed */
     NEED_WORD_DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
     NEED_WORD_DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
     NEED_WORD_DEFINITION_WIRED,   /* it names the domain's seed */

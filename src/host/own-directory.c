@@ -19,13 +19,13 @@ own_directory_make(int root, const char *path, mode_t mode)
     const char *const existing[] = {scope()->runtime, scope()->home};
 
     for (size_t i = 0; i < ARRAY_SIZE(existing); i++) {
-        const size_t length = existing[i] ? strlen(existing[i]) : 0;
+        const char *below = existing[i] ? path + strlen(existing[i]) : NULL;
         cleanup_close int above = -1;
 
-        if (length == 0 || strncmp(path, existing[i], length) != 0 || path[length] != '/')
+        if (!below || !fs_is_below(path, existing[i]))
             continue;
         above = fs_open_directory_in_root(root, existing[i]);
-        return above < 0 ? above : fs_make_directories(above, path + length, mode);
+        return above < 0 ? above : fs_make_directories(above, below, mode);
     }
     return fs_make_directories(root, path, mode);
 }

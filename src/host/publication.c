@@ -12,23 +12,15 @@ static int
 publish_documents(const struct publication *publication, int rundir, const char *uuid,
                   struct failure **failure)
 {
-    struct imds_domain domain = {
-        .uuid = uuid,
-        .token = publication->token,
-        .macs = publication->macs,
-        .mac_count = publication->mac_count,
-    };
     cleanup_close int tree = -1;
 
     /* Without a URL the domain starts unwired, as configured, and nothing is served. */
-    if (!publication->token)
+    if (!publication->served.token)
         return storage_imds.withdraw(rundir, uuid, failure);
-    domain.documents = publication->served->documents;
-    domain.document_count = publication->served->document_count;
     if (imds_tree_check(rundir, failure) < 0)
         return -1;
     tree = imds_tree_open(rundir, failure);
-    return tree < 0 ? -1 : imds_tree_publish(tree, &domain, failure);
+    return tree < 0 ? -1 : imds_tree_publish(tree, uuid, &publication->served, failure);
 }
 
 int
@@ -50,7 +42,7 @@ publication_publish(const struct publication *publication, int root, int rundir,
 void
 publication_clear(struct publication *publication)
 {
-    free(publication->token);
-    free(publication->macs);
+    free(publication->served.token);
+    free(publication->served.macs);
     *publication = PUBLICATION_NONE;
 }

@@ -22,12 +22,7 @@ struct publication {
      * borrowed; else NULL. */
     const char *shim_word;
 
-    /* For the metadata server: the token, NULL if nothing is served; who may read the
-     * documents; and these. */
-    char *token;
-    struct imds_mac *macs;
-    size_t mac_count;
-    const struct seed *served; /* borrowed */
+    struct imds_domain served; /* for the metadata server */
 };
 
 #define PUBLICATION_NONE ((struct publication){.output = -1})

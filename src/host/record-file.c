@@ -69,7 +69,8 @@ record_write_text(int root, const char *uuid, const struct buffer *text,
     else if (text->size > LIMIT_RECORD)
         error = -EFBIG;
     else
-        error = fs_replace_file(directory, name, text->data, 0640, libvirt_group(root));
+        error = fs_replace_file(directory, name, text->data, text->size, 0640,
+                                libvirt_group(root));
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
@@ -99,7 +100,8 @@ record_touch(int root, const char *uuid, struct failure **failure)
     return 0;
 }
 
-/* The file's time is that of the record which it is made from. */
+/* The file's time is that of the record which it is made from; with another one, as after a
+ * kill in between, both are merged. */
 int
 record_write_next(int root, const char *uuid, const struct buffer *text,
                   const struct timespec *changed, struct failure **failure)
@@ -107,16 +109,13 @@ record_write_next(int root, const char *uuid, const struct buffer *text,
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, *changed};
     cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
     cleanup_close int directory = statedir_make(root);
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = directory < 0 ? directory : tmpfile_open(&tmpfile, directory, name);
+    int error = directory;
 
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, text->data, text->size);
-    if (error == 0 && (fchown(tmpfile.fd, (uid_t)-1, libvirt_group(root)) < 0 ||
-                       fchmod(tmpfile.fd, 0640) < 0 || futimens(tmpfile.fd, times) < 0))
+    if (error >= 0)
+        error = fs_replace_file(directory, name, text->data, text->size, 0640,
+                                libvirt_group(root));
+    if (error == 0 && utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW) < 0)
         error = -errno;
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 

@@ -128,35 +128,51 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 /* --- reading ---------------------------------------------------------------------- */
 
 int
-report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
-                 struct failure **failure)
+report_file_open(int root, const char *uuid, struct stat *status)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_strictly_beneath(directory, name, 0);
-    struct stat status = {0};
     off_t surplus;
-    int error = fd < 0 ? fd : 0;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, status) < 0)
+        return -errno;
+    if (!S_ISREG(status->st_mode))
+        return -EINVAL;
+    surplus = status->st_size - (off_t)LIMIT_REPORT_FILE;
+    if (surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
+        return -errno;
+    return steal_fd(fd);
+}
+
+int
+report_file_fail(const char *uuid, int error, struct failure **failure)
+{
+    cleanup_free char *name = file_name(uuid);
+
+    return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
+                              failure);
+}
+
+int
+report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
+                 struct failure **failure)
+{
+    struct stat status;
+    cleanup_close int fd = report_file_open(root, uuid, &status);
+    int error = fd;
 
     *written = 0;
-    if (error == -ENOENT)
+    if (fd == -ENOENT)
         return 0;
-    if (error == 0 && fstat(fd, &status) < 0)
-        error = -errno;
-    if (error == 0 && !S_ISREG(status.st_mode))
-        error = -EINVAL;
-    surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
-    if (error == 0 && surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
-        error = -errno;
-    if (error == 0)
+    if (fd >= 0)
         error = fs_read_all(fd, LIMIT_REPORT_FILE, text);
     /* The guest has written more meanwhile. */
-    if (error == -EFBIG)
-        error = 0;
-    if (error < 0)
-        return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
-                                  failure);
+    if (error < 0 && error != -EFBIG)
+        return report_file_fail(uuid, error, failure);
     *written = status.st_mtime;
     return 0;
 }

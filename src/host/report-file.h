@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/buffer.h"
@@ -39,7 +40,14 @@ bool report_file_has_content(int root, const char *uuid);
 /* Removes it, the copies that virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
 
-/* Appends its last LIMIT_REPORT_FILE bytes. `written` gets the time of the guest's last write, by the host's
+/* Opens it at its last LIMIT_REPORT_FILE bytes. Return: a descriptor, owned by the caller,
+ * or -errno; -EINVAL if it is not a regular file. */
+int report_file_open(int root, const char *uuid, struct stat *status);
+
+/* Sets the failure that it could not be read. Return: -1. */
+int report_file_fail(const char *uuid, int error, struct failure **failure);
+
+/* Appends these bytes. `written` gets the time of the guest's last write, by the host's
  * clock, 0 if there is no file, which is no failure. */
 int report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                      struct failure **failure);

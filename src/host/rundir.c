@@ -51,7 +51,7 @@ rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
     int error = -EINVAL;
 
     if (!strchr(domain, '/'))
-        error = fs_replace_file(rundir, name, mark, 0600, (gid_t)-1);
+        error = fs_replace_file(rundir, name, mark, strlen(mark), 0600, (gid_t)-1);
     if (error < 0)
         return own_directory_fail("make", scope()->rundir, name, error, failure);
     return 0;
@@ -75,8 +75,8 @@ rundir_take_resume(int rundir, const char *domain, const char *uuid)
         return true;
     if (fd != -ENOENT)
         unlinkat(rundir, name, 0);
-    /* That of an earlier start, if it has had no release. */
-    unlinkat(rundir, resumed, 0);
+    /* If an earlier start has had no release. */
+    rundir_forget_resumed(rundir, uuid);
     return false;
 }
 
@@ -86,6 +86,14 @@ rundir_is_resumed(int rundir, const char *uuid)
     cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
 
     return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void
+rundir_forget_resumed(int rundir, const char *uuid)
+{
+    cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
+
+    unlinkat(rundir, name, 0);
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */
@@ -102,25 +110,23 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
 
     /* Readable by QEMU's user, but not owned by that user, who could change it. */
     if (error == 0)
-        error = fs_replace_file(rundir, order, lines, 0644, (gid_t)-1);
+        error = fs_replace_file(rundir, order, lines, strlen(lines), 0644, (gid_t)-1);
     if (error < 0)
         return own_directory_fail("make", scope()->rundir, order, error, failure);
     return 0;
 }
 
 /* Every name of the domain's, so also what killed processes have left. */
-static int
-remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
+int
+rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_closedir DIR *dir = fs_list(rundir);
     const struct dirent *entry;
     int error = 0;
 
     while ((entry = fs_next(dir))) {
-        const char *suffix = entry->d_name + strlen(uuid);
-
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0 ||
-            (!marks && strcmp(suffix, RESUMED_SUFFIX) == 0))
+            strcmp(entry->d_name + strlen(uuid), RESUMED_SUFFIX) == 0)
             continue;
         if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
             error = errno;
@@ -133,16 +139,4 @@ remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
                              "could not remove the domain's files from %s\n"
                              "remove them; they contain the domain's seed",
                              scope()->rundir);
-}
-
-int
-rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
-{
-    return remove_files(rundir, uuid, false, failure);
-}
-
-int
-rundir_remove(int rundir, const char *uuid, struct failure **failure)
-{
-    return remove_files(rundir, uuid, true, failure);
 }

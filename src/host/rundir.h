@@ -29,6 +29,7 @@ bool rundir_take_resume(int rundir, const char *domain, const char *uuid);
 
 /* Return: whether the last start resumed the guest. */
 bool rundir_is_resumed(int rundir, const char *uuid);
+void rundir_forget_resumed(int rundir, const char *uuid);
 
 /*
  * Writes the shim order: the word to add to the serial, or "", and whether the guest
@@ -40,6 +41,3 @@ int rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool
 /* Removes all of the domain's files, the shim's order included, except the mark that a
  * resumed start leaves. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
-
-/* Removes all of the domain's files. */
-int rundir_remove(int rundir, const char *uuid, struct failure **failure);

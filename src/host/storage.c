@@ -38,7 +38,7 @@ image_seal(int image)
 }
 
 int
-image_publish(int dir, const char *name, const char *second, const struct qemu_user *qemu,
+image_publish(int dir, const char *name, const char *second, const struct user *qemu,
               int image, struct failure **failure)
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
@@ -74,7 +74,7 @@ storage_publish_image(int root, int rundir, const char *uuid, bool is_start, int
 {
     cleanup_free char *name = rundir_seed_name(uuid);
     cleanup_free char *made = xasprintf("%s" SEED_MADE_SUFFIX, uuid);
-    const struct qemu_user qemu = qemu_user_find(root);
+    const struct user qemu = qemu_user_find(root);
 
     if (image_publish(rundir, name, is_start ? made : NULL, &qemu, image, failure) == 0)
         return 0;

@@ -18,7 +18,7 @@ struct storage {
     const char *kind;       /* after "a seed": "on a disk" */
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
-    bool has_image;         /* a file of QEMU's user, which rundir_remove() removes */
+    bool has_image;         /* a file of QEMU's user */
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */
@@ -49,8 +49,8 @@ int image_seal(int image);
  * 0400, or, if `qemu` is NULL, to the caller, with mode 0600. The file also gets the name
  * `second`, unless NULL. On failure, an existing file of the first name stays.
  */
-int image_publish(int dir, const char *name, const char *second,
-                  const struct qemu_user *qemu, int image, struct failure **failure);
+int image_publish(int dir, const char *name, const char *second, const struct user *qemu,
+                  int image, struct failure **failure);
 
 /* Publishes the domain's image for QEMU's user; one for a start gets a second name, until
  * the guest has started. imds_tree_publish() writes documents. */

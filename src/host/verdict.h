@@ -49,14 +49,11 @@ struct verdict {
 
 #define VERDICT_NONE ((struct verdict){.publication = PUBLICATION_NONE})
 
-void verdict_note(struct verdict *verdict, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 void verdict_clear(struct verdict *verdict);
 
 #define cleanup_verdict __attribute__((cleanup(verdict_clear)))
 
-/* --- records -------------------------------------------------------------------------- */
+/* --- texts ---------------------------------------------------------------------------- */
 
 enum maker_event {
     MAKER_EVENT_NONE,       /* the guest has not finished a boot */
@@ -65,24 +62,15 @@ enum maker_event {
     MAKER_EVENT_FAILED,     /* cloud-init reported errors */
 };
 
+/* A domain's record, or its definition, as it is to be from now on. */
 struct maker_result {
-    struct buffer record; /* its text */
-    enum maker_event event;
+    struct buffer text;
+    enum maker_event event; /* of a record */
+    /* What was wired in a definition, a phrase each; none if it was wired before. */
+    char **changes;
+    size_t change_count;
 };
 
 void maker_result_clear(struct maker_result *result);
 
 #define cleanup_maker_result __attribute__((cleanup(maker_result_clear)))
-
-/* --- wiring --------------------------------------------------------------------------- */
-
-/* A domain's definition that has been wired. */
-struct wired {
-    char **changes; /* a phrase each; none if it was wired before */
-    size_t change_count;
-    struct buffer xml;
-};
-
-void wired_clear(struct wired *wired);
-
-#define cleanup_wired __attribute__((cleanup(wired_clear)))

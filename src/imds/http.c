@@ -86,7 +86,7 @@ http_check_host(struct http *http)
     if (http->host.tree_error < 0)
         log_line("nothing can be served yet: %s",
                  imds_tree_reason(http->host.tree_error));
-    if (!http->host.qemu.known)
+    if (!http->host.qemu.is_known)
         log_line("cannot tell which user QEMU runs as, the owner of " VIRT_SEED_QEMU_HOME
                  ": guests with user networking are refused");
     http_forget_host(http);

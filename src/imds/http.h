@@ -31,7 +31,7 @@ struct http {
         bool is_read;
         struct imds_tree tree;
         int tree_error; /* why there is no tree, or 0 */
-        struct qemu_user qemu;
+        struct user qemu;
     } host;
     struct netlink netlink;
     struct rate *requests;

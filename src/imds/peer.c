@@ -286,7 +286,7 @@ find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
 /* --- who it is -------------------------------------------------------------------- */
 
 struct peer
-peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
+peer_find(struct netlink *netlink, const struct user *qemu, int fd,
           const struct endpoint *own, const struct endpoint *other)
 {
     struct peer peer = {.kind = PEER_OTHER};
@@ -294,7 +294,7 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
 
     if (find_socket_owner(netlink, other, own, &peer.owner) == 0) {
         peer.local = true;
-        if (!qemu->known)
+        if (!qemu->is_known)
             peer.reason = "cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
                           " does not exist";
         else if (peer.owner != qemu->uid)

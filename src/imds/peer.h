@@ -45,7 +45,7 @@ struct peer {
 #define PEER_NAME (ENDPOINT_TEXT + 32)
 
 /* Identifies the other end of the connected socket `fd`. */
-struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
+struct peer peer_find(struct netlink *netlink, const struct user *qemu, int fd,
                       const struct endpoint *own, const struct endpoint *other);
 
 /* Writes the peer's name for rate limits: its MAC or user. All others share one name,

@@ -126,8 +126,9 @@ void
 lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,
                       const struct failure *failure)
 {
-    lifecycle_log(lifecycle, "%s: %s%s%s", what, failure->message,
-                  failure->hint ? "; " : "", failure->hint ? failure->hint : "");
+    cleanup_free char *text = failure_text(failure);
+
+    lifecycle_log(lifecycle, "%s: %s", what, text);
 }
 
 void

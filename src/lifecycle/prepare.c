@@ -6,6 +6,9 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,17 +183,14 @@ take_way_to_daemon(int root)
 {
     static const char *const names[] = {"XDG_RUNTIME_DIR=", "XDG_CACHE_HOME="};
     cleanup_free char *path = xasprintf("/proc/%ld/environ", (long)getppid());
-    cleanup_buffer struct buffer environment = {0};
+    static struct buffer environment; /* stays: what putenv(3) is given becomes ours */
 
     if (fs_read_in_root(root, path, LIMIT_ENVIRONMENT, &environment) < 0)
         return;
     for (const char *at = environment.data; at && *at; at += strlen(at) + 1) {
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-            const size_t length = strlen(names[i]);
-            cleanup_free char *name = xstrndup(names[i], length - 1);
-
-            if (strncmp(at, names[i], length) == 0)
-                setenv(name, at + length, 1);
+            if (strncmp(at, names[i], strlen(names[i])) == 0)
+                putenv((char *)at);
         }
     }
 }
@@ -215,19 +215,24 @@ begin_autowire(const struct lifecycle *lifecycle)
                          (char *)"--after-refusal",
                          (char *)lifecycle->uuid,
                          NULL};
-    pid_t child;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error;
 
-    if (access(command, X_OK) < 0)
-        return false;
     if (scope()->home)
         take_way_to_daemon(lifecycle->root);
-    child = fork();
-    if (child != 0)
-        return child > 0;
-    if (setsid() < 0 || chdir("/") < 0 || process_keep_descriptors(-1, -1) < 0)
-        _exit(EXIT_FAILURE);
-    execv(command, arguments);
-    _exit(EXIT_FAILURE);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions, "/");
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    error = posix_spawn(NULL, command, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error == 0;
 }
 
 /* Refuses with the verdict's failure, which may have no hint; wires the domain's definition

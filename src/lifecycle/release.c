@@ -48,15 +48,12 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
     if (rundir < 0)
         return;
-    for (size_t i = 0; storages[i]; i++)
-        was_there = was_there || storage_inode(storages[i], rundir, uuid) != 0;
-    /* An image is one of these files. */
-    rundir_remove(rundir, uuid, failure);
+    rundir_forget_resumed(rundir, uuid);
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *another = NULL;
 
-        if (!storages[i]->has_image)
-            storages[i]->withdraw(rundir, uuid, &another);
+        was_there = was_there || storage_inode(storages[i], rundir, uuid) != 0;
+        storages[i]->withdraw(rundir, uuid, &another);
         keep_first(lifecycle, "another part of the seed could not be removed", &another,
                    failure);
     }
@@ -111,9 +108,9 @@ read_and_record(const struct lifecycle *lifecycle, struct hello *hello,
     /* The file's time says when the domain last ran. */
     if (hello->report.size == 0 && !lifecycle->end)
         return record_touch(lifecycle->root, uuid, failure);
-    if (maker_run(hello, &result, failure) < 0)
+    if (maker_run(hello, NULL, NULL, &result, failure) < 0)
         return -1;
-    if (record_write_text(lifecycle->root, uuid, &result.record, failure) < 0)
+    if (record_write_text(lifecycle->root, uuid, &result.text, failure) < 0)
         return -1;
     log_result(lifecycle, result.event);
     return 0;

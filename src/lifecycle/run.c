@@ -182,10 +182,10 @@ log_refusal(const struct lifecycle *lifecycle, enum operation operation,
 {
     const struct journal_field code = {"VIRT_SEED_FAILURE",
                                        failure_code_name(failure->code)};
+    const bool has_started = operation == OPERATION_STARTED;
+    cleanup_free char *why = failure_text(failure);
     cleanup_free char *text = xasprintf(
-        "%s: %s%s%s",
-        operation == OPERATION_STARTED ? "guest ended at its start" : "start refused",
-        failure->message, failure->hint ? "; " : "", failure->hint ? failure->hint : "");
+        "%s: %s", has_started ? "guest ended at its start" : "start refused", why);
 
     lifecycle_log_event(lifecycle, LIFECYCLE_START_REFUSED, &code, text);
 }
@@ -273,7 +273,8 @@ static int
 run(const char *root_path, bool is_session, enum operation operation,
     char *const *arguments, struct failure **failure)
 {
-    cleanup_buffer struct buffer xml = {0};
+    /* Not wiped: the process ends, and wiping touches all that was reserved for a pipe. */
+    static struct buffer xml;
     cleanup_failure struct failure *no_session = NULL;
     bool concerns;
     int error;

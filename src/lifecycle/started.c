@@ -71,9 +71,9 @@ merge_record(const struct lifecycle *lifecycle, struct hello *hello,
     cleanup_maker_result struct maker_result result = {0};
 
     if (record_read_text(lifecycle->root, lifecycle->uuid, &hello->record, failure) < 0 ||
-        maker_run(hello, &result, failure) < 0)
+        maker_run(hello, NULL, NULL, &result, failure) < 0)
         return -1;
-    return record_write_text(lifecycle->root, lifecycle->uuid, &result.record, failure);
+    return record_write_text(lifecycle->root, lifecycle->uuid, &result.text, failure);
 }
 
 static int

@@ -111,6 +111,14 @@ answers_get(struct needs *needs, const struct buffer *content)
 /* --- the verdict and other results ----------------------------------------------------- */
 
 static void
+texts_put(char *const *texts, size_t count, struct buffer *message)
+{
+    message_put_number(message, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        message_put_text(message, texts[i]);
+}
+
+static void
 documents_put(const struct seed *seed, struct buffer *message)
 {
     message_put_number(message, (uint32_t)seed->document_count);
@@ -124,27 +132,27 @@ documents_put(const struct seed *seed, struct buffer *message)
 static void
 publication_put(const struct publication *publication, struct buffer *message)
 {
+    const struct imds_domain *served = &publication->served;
+
     message_put_number(message, publication->report);
     message_put_number(message, publication->has_image);
     message_put_text(message, publication->shim_word);
-    message_put_text(message, publication->token);
-    if (!publication->token)
+    message_put_text(message, served->token);
+    if (!served->token)
         return;
-    message_put_number(message, (uint32_t)publication->mac_count);
-    for (size_t i = 0; i < publication->mac_count; i++) {
-        message_put_text(message, publication->macs[i].mac);
-        message_put_number(message, publication->macs[i].link);
+    message_put_number(message, (uint32_t)served->mac_count);
+    for (size_t i = 0; i < served->mac_count; i++) {
+        message_put_text(message, served->macs[i].mac);
+        message_put_number(message, served->macs[i].link);
     }
-    documents_put(publication->served, message);
+    documents_put(served->seed, message);
 }
 
 void
 verdict_put(const struct verdict *verdict, struct buffer *message)
 {
     message_put_number(message, verdict->kind);
-    message_put_number(message, (uint32_t)verdict->note_count);
-    for (size_t i = 0; i < verdict->note_count; i++)
-        message_put_text(message, verdict->notes[i]);
+    texts_put(verdict->notes, verdict->note_count, message);
     message_put_failure(message, verdict->refusal);
     message_put_text(message, verdict->hint_if_wired);
     if (verdict->kind != VERDICT_SEED)
@@ -163,21 +171,9 @@ result_put(const struct maker_result *result, const struct failure *failure,
            struct buffer *message)
 {
     message_put_failure(message, failure);
-    if (!result)
+    if (failure)
         return;
-    message_put_bytes(message, result->record.data, result->record.size);
+    message_put_bytes(message, result->text.data, result->text.size);
     message_put_number(message, result->event);
-}
-
-void
-wired_put(const struct wired *wired, const struct failure *failure,
-          struct buffer *message)
-{
-    message_put_failure(message, failure);
-    if (!wired)
-        return;
-    message_put_number(message, (uint32_t)wired->change_count);
-    for (size_t i = 0; i < wired->change_count; i++)
-        message_put_text(message, wired->changes[i]);
-    message_put_bytes(message, wired->xml.data, wired->xml.size);
+    texts_put(result->changes, result->change_count, message);
 }

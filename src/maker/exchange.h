@@ -19,8 +19,6 @@ bool answers_get(struct needs *needs, const struct buffer *message);
 /* The image stays in its file. */
 void verdict_put(const struct verdict *verdict, struct buffer *message);
 
-/* Either a result or, if that is NULL, the failure. */
+/* The result, or the failure unless that is NULL. */
 void result_put(const struct maker_result *result, const struct failure *failure,
                 struct buffer *message);
-void wired_put(const struct wired *wired, const struct failure *failure,
-               struct buffer *message);

@@ -38,8 +38,7 @@ ask_keeper(void *data, struct needs *needs)
 
     needs_put(needs, &question);
     if (message_send(MAKER_SOCKET, MESSAGE_NEEDS, &question) < 0 ||
-        message_receive(MAKER_SOCKET, LIMIT_ANSWERS_MESSAGE, &answers) !=
-            MESSAGE_ANSWERS ||
+        message_receive(MAKER_SOCKET, &answers) != MESSAGE_ANSWERS ||
         !answers_get(needs, &answers))
         _exit(EXIT_FAILURE);
 }
@@ -104,7 +103,17 @@ run_prepare(struct hello *hello)
     return message_send(MAKER_SOCKET, MESSAGE_VERDICT, &message);
 }
 
-/* --- a record --------------------------------------------------------------------------- */
+/* --- a record, a definition ----------------------------------------------------------- */
+
+static int
+wire(const struct hello *hello, struct maker_result *result, struct failure **failure)
+{
+    const struct host host = {.answer = ask_keeper};
+    cleanup_buffer struct buffer xml = {0};
+
+    read_xml(&xml);
+    return maker_wire_definition(&xml, &hello->config, &host, result, failure);
+}
 
 static int
 run_for_result(const struct hello *hello,
@@ -115,36 +124,9 @@ run_for_result(const struct hello *hello,
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer message = {0};
 
-    if (make(hello, &result, &failure) < 0)
-        result_put(NULL, failure, &message);
-    else
-        result_put(&result, NULL, &message);
+    make(hello, &result, &failure);
+    result_put(&result, failure, &message);
     return message_send(MAKER_SOCKET, MESSAGE_RESULT, &message);
-}
-
-/* --- a definition ----------------------------------------------------------------------- */
-
-static int
-run_wire(struct hello *hello)
-{
-    const struct host host = {.answer = ask_keeper};
-    cleanup_buffer struct buffer xml = {0};
-    cleanup_wiring struct wiring wiring = {0};
-    cleanup_wired struct wired wired = {0};
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_buffer struct buffer message = {0};
-
-    read_xml(&xml);
-    if (maker_wire_definition(&xml, &hello->config, &host, &wiring, &wired.xml,
-                              &failure) < 0) {
-        wired_put(NULL, failure, &message);
-    } else {
-        wired.changes = steal(wiring.changes);
-        wired.change_count = wiring.change_count;
-        wiring.change_count = 0;
-        wired_put(&wired, NULL, &message);
-    }
-    return message_send(MAKER_SOCKET, MESSAGE_WIRED, &message);
 }
 
 /* --- all of them ------------------------------------------------------------------------ */
@@ -155,7 +137,7 @@ run(void)
     cleanup_hello struct hello hello = {0};
     cleanup_buffer struct buffer message = {0};
 
-    if (message_receive(MAKER_SOCKET, LIMIT_HELLO_MESSAGE, &message) != MESSAGE_HELLO ||
+    if (message_receive(MAKER_SOCKET, &message) != MESSAGE_HELLO ||
         !hello_get(&hello, &message))
         return -1;
     buffer_clear(&message);
@@ -167,7 +149,7 @@ run(void)
     case MAKER_MERGE:
         return run_for_result(&hello, maker_merge);
     case MAKER_WIRE:
-        return run_wire(&hello);
+        return run_for_result(&hello, wire);
     }
     return -1;
 }

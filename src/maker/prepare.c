@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include <stdarg.h>
 #include <time.h>
 
 #include "base/limits.h"
@@ -39,6 +40,20 @@ making_clear(struct making *making)
     wire_facts_clear(&making->facts);
     request_clear(&making->request);
     needs_clear(&making->needs);
+}
+
+/* Adds a warning to the verdict. */
+static __attribute__((format(printf, 2, 3))) void
+note(const struct making *making, const char *format, ...)
+{
+    struct verdict *verdict = making->verdict;
+    va_list arguments;
+
+    if (verdict->note_count >= LIMIT_NOTES)
+        return;
+    va_start(arguments, format);
+    texts_add(&verdict->notes, &verdict->note_count, xvasprintf(format, arguments));
+    va_end(arguments);
 }
 
 /* --- whether it is asked for ---------------------------------------------------------- */
@@ -212,8 +227,7 @@ wire_or_refuse(const struct making *making, struct failure **failure)
     if (wiring.change_count > 0 && wiring.needed && !may_start_unwired)
         return refuse_unwired(making, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
-        verdict_note(making->verdict, "starting without this wiring: %s",
-                     wiring.changes[i]);
+        note(making, "starting without this wiring: %s", wiring.changes[i]);
     return 0;
 }
 
@@ -226,8 +240,7 @@ record_resumed_guest(const struct making *making, struct record *record)
 {
     if (!record_forget_later_boot(record))
         return false;
-    verdict_note(making->verdict,
-                 "resumed from a state that is older than its last boot; the "
+    note(making, "resumed from a state that is older than its last boot; the "
                  "result of that boot is not this guest's");
     return true;
 }
@@ -262,9 +275,9 @@ make_next_record(const struct making *making, const struct storage *storage)
 
     if (host->read_record(host->data, &text, &failure) < 0 ||
         record_parse(&record, &text, &failure) < 0) {
-        verdict_note(making->verdict, "its start will not be recorded: %s%s%s",
-                     failure->message, failure->hint ? "; " : "",
-                     failure->hint ? failure->hint : "");
+        cleanup_free char *why = failure_text(failure);
+
+        note(making, "its start will not be recorded: %s", why);
         return;
     }
     if (making->start->resumes)
@@ -346,8 +359,7 @@ prepare(struct making *making, struct failure **failure)
     if (!facts->wants_seed)
         return 0;
     if (start->resumes && !wire_facts_are_wired(facts)) {
-        verdict_note(making->verdict,
-                     "resumed without a seed: its XML is not wired for one");
+        note(making, "resumed without a seed: its XML is not wired for one");
         return 0;
     }
     if (ask(making, &pipeline, failure) < 0)

@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "maker/result.h"
 #include "store/guest-report.h"
@@ -17,33 +16,32 @@
 /* --- what the guest reported -------------------------------------------------------- */
 
 static char **
-copy_texts(const struct guest_messages *messages)
+take_texts(struct guest_messages *messages)
 {
     char **texts = xcalloc(messages->count, sizeof(*texts));
 
     for (size_t i = 0; i < messages->count; i++)
-        texts[i] = xstrdup(messages->list[i].text);
+        texts[i] = steal(messages->list[i].text);
     return texts;
 }
 
+/* Moves it, since the next line replaces the whole report. */
 static void
-take_end(const struct guest_report *report, struct record_result *result)
+take_end(struct guest_report *report, struct record_result *result)
 {
-    cleanup_json json_t *claim = json_object();
-
     if (!guest_state_is_end(report->state))
         return;
     record_result_clear(result);
     *result = (struct record_result){
         .state = report->state,
-        .datasource = report->datasource ? xstrdup(report->datasource) : NULL,
-        .errors = copy_texts(&report->errors),
+        .datasource = steal(report->datasource),
+        .errors = take_texts(&report->errors),
         .error_count = report->errors.count,
-        .warnings = copy_texts(&report->warnings),
+        .warnings = take_texts(&report->warnings),
         .warning_count = report->warnings.count,
+        .claim = report->claim,
     };
-    guest_claim_write(&report->claim, claim);
-    guest_claim_read(&result->claim, claim);
+    report->claim = (struct guest_claim){0};
 }
 
 static void
@@ -93,7 +91,7 @@ maker_report(const struct hello *hello, struct maker_result *result,
         result->event = set_result(&record, &last);
     }
     record_set_end(&record, hello->end);
-    record_format(&record, &result->record);
+    record_format(&record, &result->text);
     return 0;
 }
 
@@ -114,6 +112,6 @@ maker_merge(const struct hello *hello, struct maker_result *result,
         record_set_boot(&merged, &started.boot);
     else
         record_forget_later_boot(&merged);
-    record_format(&merged, &result->record);
+    record_format(&merged, &result->text);
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "host/datasource.h"
-#include "host/documents.h"
 #include "maker/wire.h"
 
 /* --- the disks' labels ------------------------------------------------------------------ */
@@ -36,12 +35,7 @@ take_labels(struct domain *domain, const struct needs *needs)
             continue;
         while (needs->list[at].kind != NEED_LABEL)
             at++;
-        if (needs->list[at].word == NEED_WORD_LABEL_CIDATA)
-            disk->label = xstrdup(SEED_LABEL_NOCLOUD);
-        else if (needs->list[at].word == NEED_WORD_LABEL_CONFIG_2)
-            disk->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
-        else if (needs->list[at].word == NEED_WORD_LABEL_OTHER)
-            disk->label = xstrdup("");
+        disk->label = needs->list[at].word;
         at++;
     }
 }
@@ -103,12 +97,13 @@ asks(const struct domain *domain)
 
 int
 maker_wire_definition(const struct buffer *xml, const struct config *config,
-                      const struct host *host, struct wiring *wiring,
-                      struct buffer *wired, struct failure **failure)
+                      const struct host *host, struct maker_result *result,
+                      struct failure **failure)
 {
     cleanup_xml xmlDoc *doc = xml_parse(xml->data, xml->size, "its definition", failure);
     cleanup_domain struct domain domain = {0};
     cleanup_needs struct needs needs = {0};
+    cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *text = NULL;
 
     if (!doc || domain_read(&domain, doc, failure) < 0)
@@ -129,9 +124,11 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
     need_labels(&domain, &needs);
     host->answer(host->data, &needs);
     take_labels(&domain, &needs);
-    if (maker_wire(&domain, config, (struct wire_options){0}, wiring, failure) < 0)
+    if (maker_wire(&domain, config, (struct wire_options){0}, &wiring, failure) < 0)
         return failure_prefix(failure, "domain '%s'", domain.name);
     text = xml_format(doc);
-    buffer_append_string(wired, text);
+    buffer_append_string(&result->text, text);
+    result->changes = steal(wiring.changes);
+    result->change_count = steal(wiring.change_count);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "domain/domain.h"
 #include "host/configuration.h"
 #include "host/need.h"
+#include "host/verdict.h"
 #include "wire/wire.h"
 
 /* Adds what the host must know of the disks for that, and for a start. */
@@ -20,10 +21,8 @@ int maker_wire(struct domain *domain, const struct config *config,
                struct wire_options options, struct wiring *wiring,
                struct failure **failure);
 
-/*
- * The same for a definition that must ask for a seed: asks the host for the labels first,
- * and appends the changed XML.
- */
+/* The same for a definition that must ask for a seed: asks the host for the labels first.
+ * The result must be empty. */
 int maker_wire_definition(const struct buffer *xml, const struct config *config,
-                          const struct host *host, struct wiring *wiring,
-                          struct buffer *wired, struct failure **failure);
+                          const struct host *host, struct maker_result *result,
+                          struct failure **failure);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/qemu-list.h"
 #include "base/text.h"
 #include "shim/shim.h"
 
@@ -73,7 +74,7 @@ json_value(const char *object, const char *key)
 char *
 list_value(const char *list, const char *key, const char *implied)
 {
-    return *list == '{' ? json_value(list, key) : text_list_value(list, key, implied);
+    return *list == '{' ? json_value(list, key) : qemu_list_value(list, key, implied);
 }
 
 char *

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,6 +50,23 @@ open_file(int root, const char *name, size_t *room)
 
 /* --- the process ------------------------------------------------------------------ */
 
+/* Makes `input` descriptor 0 and `output` descriptor 1 (neither is 0, 1 or 2 before), sends
+ * descriptor 2 to /dev/null, and closes all others. Return: 0 or -errno. */
+static int
+keep_descriptors(int input, int output)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int kept[] = {input, output, null};
+
+    if (null < 0)
+        return -errno;
+    for (int fd = 0; fd <= 2; fd++) {
+        if (dup2(kept[fd], fd) < 0)
+            return -errno;
+    }
+    return close_range(3, ~0U, 0) < 0 ? -errno : 0;
+}
+
 /* Runs in a child, which starts the copier and exits, since QEMU does not expect a child. */
 static void
 become_copier(int pipe, int file, size_t room, char **given)
@@ -65,7 +83,7 @@ become_copier(int pipe, int file, size_t room, char **given)
         _exit(EXIT_FAILURE);
     if (child > 0)
         _exit(EXIT_SUCCESS);
-    if (process_keep_descriptors(pipe, file) < 0 || chdir("/") < 0)
+    if (keep_descriptors(pipe, file) < 0 || chdir("/") < 0)
         _exit(EXIT_FAILURE);
     for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
         signal(ignored[i], SIG_IGN);

@@ -78,7 +78,7 @@ struct option_at arguments_next(char **arguments, size_t *index);
 /* Return: how often the option occurs; `value` is that of the last, or NULL. */
 size_t arguments_find(char **arguments, const char *name, const char **value);
 
-/* The same as text_list_value(), of which the list may also be a JSON object of strings. */
+/* The same as qemu_list_value(), of which the list may also be a JSON object of strings. */
 char *list_value(const char *list, const char *key, const char *implied);
 
 /* Return: the text, escaped for such a list, owned by the caller (free). */

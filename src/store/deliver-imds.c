@@ -88,9 +88,9 @@ make(const struct delivery_start *start, const struct seed *seed,
         return 0;
     if (interfaces_read(&interfaces, domain, failure) < 0)
         return -1;
-    publication->token = xstrdup(start->facts->url.token);
-    publication->macs = list_macs(&interfaces, &publication->mac_count);
-    publication->served = seed;
+    publication->served.token = xstrdup(start->facts->url.token);
+    publication->served.macs = list_macs(&interfaces, &publication->served.mac_count);
+    publication->served.seed = seed;
     return 0;
 }
 

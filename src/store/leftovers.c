@@ -212,7 +212,7 @@ leftovers_note_gone(int root, const char *uuid, bool is_gone)
     if (directory < 0)
         return directory;
     if (is_gone)
-        return fs_replace_file(directory, name, "", 0600, (gid_t)-1);
+        return fs_replace_file(directory, name, "", 0, 0600, (gid_t)-1);
     return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 

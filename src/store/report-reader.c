@@ -2,16 +2,12 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/limits.h"
 #include "base/memory.h"
-#include "base/names.h"
-#include "host/libvirt-host.h"
+#include "host/report-file.h"
 #include "store/report-reader.h"
 
 void
@@ -19,7 +15,7 @@ report_reader_init(struct report_reader *reader, int root, const char *uuid)
 {
     *reader = (struct report_reader){
         .root = root,
-        .name = xasprintf("%s" REPORT_SUFFIX, uuid),
+        .uuid = xstrdup(uuid),
         .file = -1,
     };
 }
@@ -28,34 +24,20 @@ void
 report_reader_clear(struct report_reader *reader)
 {
     close_pointer(&reader->file);
-    free(steal(reader->name));
+    free(steal(reader->uuid));
     reader->file = -1;
 }
 
 /* Return: the file that has the name now; -ENOENT if there is none, or it is the current
- * one; -EINVAL if it is not a regular file; or another -errno. */
+ * one; or another -errno. */
 static int
 open_next(const struct report_reader *reader)
 {
-    cleanup_close int directory =
-        fs_open_directory_in_root(reader->root, scope()->reportdir);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_beneath(directory, reader->name, O_NOFOLLOW);
     struct stat known, status;
-    off_t surplus;
+    cleanup_close int fd = report_file_open(reader->root, reader->uuid, &status);
 
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &status) < 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode))
-        return -EINVAL;
-    surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
-    if (reader->file < 0) {
-        if (surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
-            return -errno;
+    if (fd < 0 || reader->file < 0)
         return steal_fd(fd);
-    }
     if (fstat(reader->file, &known) < 0)
         return -errno;
     if (known.st_dev == status.st_dev && known.st_ino == status.st_ino)
@@ -98,6 +80,5 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     }
     if (count >= 0)
         return count;
-    return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, reader->name,
-                              (int)count, failure);
+    return report_file_fail(reader->uuid, (int)count, failure);
 }

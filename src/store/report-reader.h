@@ -10,7 +10,7 @@
  * end, and then the next file of that name. */
 struct report_reader {
     int root; /* borrowed from the caller of report_reader_init() */
-    char *name;
+    char *uuid;
     int file; /* the current one; -1 if there is none yet */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -10,7 +11,6 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "host/imds-tree.h"
-#include "host/rundir.h"
 #include "image/image.h"
 #include "store/seed-file.h"
 
@@ -23,25 +23,6 @@ image_make(int fd, const struct seed *seed, struct failure **failure)
 }
 
 /* --- reading ------------------------------------------------------------------------ */
-
-static int
-open_image(int rundir, const char *uuid, struct stat *status)
-{
-    cleanup_free char *name = rundir_seed_name(uuid);
-
-    return fs_open_regular_beneath(rundir, name, status);
-}
-
-static int
-open_documents(int rundir, const char *uuid, struct stat *status)
-{
-    cleanup_free char *path = storage_imds.name(uuid);
-    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
-
-    if (fd < 0)
-        return fd;
-    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
-}
 
 static int
 read_documents(int directory, struct seed *seed, struct failure **failure)
@@ -68,15 +49,16 @@ read_documents(int directory, struct seed *seed, struct failure **failure)
 /* Opens the domain's seed; `storage` gets its storage. Return: a descriptor, owned by the
  * caller, or -errno. */
 static int
-storage_open(int rundir, const char *uuid, const struct storage **storage,
-             struct stat *status)
+storage_open(int rundir, const char *uuid, const struct storage **storage)
 {
     int fd = -ENOENT;
 
     for (size_t i = 0; storages[i] && fd < 0; i++) {
+        cleanup_free char *name = storages[i]->name(uuid);
+
         *storage = storages[i];
-        fd = storages[i]->has_image ? open_image(rundir, uuid, status)
-                                    : open_documents(rundir, uuid, status);
+        fd = storages[i]->has_image ? fs_open_regular_beneath(rundir, name, NULL)
+                                    : fs_open_strictly_beneath(rundir, name, O_DIRECTORY);
     }
     return fd;
 }
@@ -99,11 +81,8 @@ storage_read(int root, const char *uuid, const struct storage **storage,
 
     *storage = NULL;
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        const struct storage *place_again;
-        struct stat opened, current;
-        cleanup_close int fd =
-            rundir < 0 ? rundir : storage_open(rundir, uuid, &place, &opened);
-        cleanup_close int again = -1;
+        cleanup_close int fd = rundir < 0 ? rundir : storage_open(rundir, uuid, &place);
+        struct stat opened;
 
         if (fd == -ENOENT)
             return 0;
@@ -117,9 +96,8 @@ storage_read(int root, const char *uuid, const struct storage **storage,
                                   scope()->rundir);
         /* An open image stays whole, but a directory that was replaced in the meantime may
          * have been read while it was emptied. */
-        if (!place->has_image)
-            again = storage_open(rundir, uuid, &place_again, &current);
-        if (place->has_image || (again >= 0 && current.st_ino == opened.st_ino)) {
+        if (place->has_image || (fstat(fd, &opened) == 0 &&
+                                 opened.st_ino == storage_inode(place, rundir, uuid))) {
             *storage = place;
             return 0;
         }
@@ -127,4 +105,20 @@ storage_read(int root, const char *uuid, const struct storage **storage,
     }
     return failure_set(failure, FAILURE_RUNDIR,
                        "the seed of domain %s keeps being replaced", uuid);
+}
+
+bool
+seed_is_same(const struct seed *one, const struct seed *other)
+{
+    if (strcmp(one->label, other->label) != 0 ||
+        one->document_count != other->document_count)
+        return false;
+    for (size_t i = 0; i < one->document_count; i++) {
+        const struct document *document = &one->documents[i];
+        const struct document *same = seed_find_document(other, document->path);
+
+        if (!same || !buffer_is_same(&document->data, &same->data))
+            return false;
+    }
+    return true;
 }

@@ -16,3 +16,6 @@ int image_make(int fd, const struct seed *seed, struct failure **failure);
  */
 int storage_read(int root, const char *uuid, const struct storage **storage,
                  struct seed *seed, struct failure **failure);
+
+/* Return: whether both have the same label and the same documents. */
+bool seed_is_same(const struct seed *one, const struct seed *other);

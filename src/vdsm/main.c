@@ -126,7 +126,7 @@ exchange_replace(const struct exchange *exchange, const char *text,
                  struct failure **failure)
 {
     int error =
-        fs_replace_file(exchange->directory, exchange->name, text,
+        fs_replace_file(exchange->directory, exchange->name, text, strlen(text),
                         exchange->status.st_mode & 07777, exchange->status.st_gid);
 
     return error < 0 ? fail_errno(exchange, error, "replace", failure) : 0;

@@ -62,7 +62,7 @@ foreign_seed_reason(const struct disk *disk)
         return NULL;
     if (matches(payloads, ARRAY_SIZE(payloads), disk->name, 0))
         return "is in VDSM's directory for payloads";
-    if (disk->label && datasource_find_label(disk->label))
+    if (disk->label == NEED_WORD_LABEL_OF_SEED)
         return "has the label of a seed";
     /* The image that a guest boots from is often called after cloud-init, too. */
     if (counts_by_name && !disk->is_root &&

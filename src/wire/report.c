@@ -21,8 +21,6 @@
 static char *
 path_in_reports(const xmlNode *node, const char *attribute)
 {
-    const char *directory = scope()->reportdir;
-    const size_t length = strlen(directory);
     cleanup_free char *path = xml_attribute(node, attribute);
     const char *from = path;
     char *end = path;
@@ -38,9 +36,7 @@ path_in_reports(const xmlNode *node, const char *attribute)
             *end++ = *from++;
     }
     *end = '\0';
-    if (strncmp(path, directory, length) == 0 && path[length] == '/')
-        return steal(path);
-    return scope_is_elsewhere(path, REPORT_SUFFIX) ? steal(path) : NULL;
+    return path_is_kept(path, scope()->reportdir, REPORT_SUFFIX) ? steal(path) : NULL;
 }
 
 /* Return: whether the element names a file in our directory that the domain may not use.

@@ -16,6 +16,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/qemu-list.h"
 #include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
@@ -184,11 +185,11 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
 static char *
 read_argument(const char *value)
 {
-    cleanup_free char *type = text_list_value(value, "type", NULL);
+    cleanup_free char *type = qemu_list_value(value, "type", NULL);
 
     if (!type || strtoul(type, NULL, 0) != 1)
         return NULL;
-    return text_list_value(value, "serial", NULL);
+    return qemu_list_value(value, "serial", NULL);
 }
 
 static int

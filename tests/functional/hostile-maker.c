@@ -245,11 +245,11 @@ static const struct conversation talks[] = {
     {"it announces a byte too much",
      REFUSED,
      NULL,
-     {HELLO, {SAY_HEADER, MESSAGE_VERDICT, {N(LIMIT_VERDICT_MESSAGE + 1), NOTHING}}}},
+     {HELLO, {SAY_HEADER, MESSAGE_VERDICT, {N(LIMIT_CONTENT + 1), NOTHING}}}},
     {"it announces as much as it may",
      REFUSED,
      NULL,
-     {HELLO, {SAY_HEADER, MESSAGE_VERDICT, {N(LIMIT_VERDICT_MESSAGE), NOTHING}}}},
+     {HELLO, {SAY_HEADER, MESSAGE_VERDICT, {N(LIMIT_CONTENT), NOTHING}}}},
     {"it announces 32 bits",
      REFUSED,
      NULL,
@@ -259,18 +259,18 @@ static const struct conversation talks[] = {
      NULL,
      {HELLO, {SAY_HEADER, MESSAGE_NEEDS, {N(1UL << 30), N(0)}}}},
     {"message 0", REFUSED, NULL, {HELLO, {SAY, 0, {NOTHING}}}},
-    {"message 7", REFUSED, NULL, {HELLO, {SAY, MESSAGE_WIRED + 1, {NOTHING}}}},
+    {"message 6", REFUSED, NULL, {HELLO, {SAY, MESSAGE_RESULT + 1, {NOTHING}}}},
     {"message of 32 bits", REFUSED, NULL, {HELLO, {SAY, UINT32_MAX, {NOTHING}}}},
     {"a hello", REFUSED, NULL, {HELLO, {SAY, MESSAGE_HELLO, {NOTHING}}}},
     {"answers", REFUSED, NULL, {HELLO, {SAY, MESSAGE_ANSWERS, {NOTHING}}}},
     {"a result in place of a verdict",
      REFUSED,
      NULL,
-     {HELLO, RESULT(N(0), T("{}"), N(0))}},
+     {HELLO, RESULT(N(0), T("{}"), N(0), N(0))}},
     {"a definition in place of a verdict",
      REFUSED,
      NULL,
-     {HELLO, {SAY, MESSAGE_WIRED, {N(0), NOTES(0), T("<domain/>")}}}},
+     {HELLO, RESULT(N(0), T("<domain/>"), N(0), NOTES(1))}},
     {"two verdicts", REFUSED, NULL, {HELLO, VERDICT(NOTHING), VERDICT(NOTHING)}},
     {"a verdict and a byte",
      REFUSED,
@@ -302,7 +302,7 @@ static const struct conversation talks[] = {
     {"needs, and then a result",
      REFUSED,
      NULL,
-     {HELLO, NEEDS_OF(N(0)), ANSWERS, RESULT(N(0), T("{}"), N(0))}},
+     {HELLO, NEEDS_OF(N(0)), ANSWERS, RESULT(N(0), T("{}"), N(0), N(0))}},
     {"a failure after a verdict",
      REFUSED,
      NULL,
@@ -388,7 +388,7 @@ static const struct conversation talks[] = {
 
 /* The same of a record. It always hears the hello, which has the row. */
 static const struct conversation results[] = {
-    {"a changed record", CHANGED, NULL, {RESULT(N(0), T("{\"new\": 1}\n"), N(0))}},
+    {"a changed record", CHANGED, NULL, {RESULT(N(0), T("{\"new\": 1}\n"), N(0), N(0))}},
     {"it says nothing", SAME, NULL, {STEP(EXIT, 0)}},
     {"it fails", SAME, NULL, {STEP(EXIT, 1)}},
     {"it dies", SAME, NULL, {STEP(DIE, SIGKILL)}},
@@ -399,37 +399,37 @@ static const struct conversation results[] = {
     {"needs",
      SAME,
      NULL,
-     {NEEDS_OF(FILE_NEED("base.yaml")), ANSWERS, RESULT(N(0), T("{}"), N(0))}},
-    {"empty needs", SAME, NULL, {NEEDS_OF(N(0)), ANSWERS, RESULT(N(0), T("{}"), N(0))}},
+     {NEEDS_OF(FILE_NEED("base.yaml")), ANSWERS, RESULT(N(0), T("{}"), N(0), N(0))}},
+    {"empty needs",
+     SAME,
+     NULL,
+     {NEEDS_OF(N(0)), ANSWERS, RESULT(N(0), T("{}"), N(0), N(0))}},
     {"labels",
      SAME,
      NULL,
-     {NEEDS_OF(LABEL_NEED("/etc/shadow")), ANSWERS, RESULT(N(0), T("{}"), N(0))}},
+     {NEEDS_OF(LABEL_NEED("/etc/shadow")), ANSWERS, RESULT(N(0), T("{}"), N(0), N(0))}},
     {"a verdict", SAME, NULL, {VERDICT(NOTHING)}},
     {"a verdict with documents",
      SAME,
      NULL,
      {VERDICT(SEED, SERVED, MACS(1), DOCUMENTS(2), REST)}},
-    {"a definition",
-     SAME,
-     NULL,
-     {{SAY, MESSAGE_WIRED, {N(0), NOTES(0), T("<domain/>")}}}},
+    {"a definition", SAME, NULL, {RESULT(N(0), T("<domain/>"), N(0), NOTES(1))}},
     {"two results",
      SAME,
      NULL,
-     {RESULT(N(0), T("{}"), N(0)), RESULT(N(0), T("{}"), N(0))}},
+     {RESULT(N(0), T("{}"), N(0), N(0)), RESULT(N(0), T("{}"), N(0), N(0))}},
     {"a result and a byte",
      SAME,
      NULL,
-     {RESULT(N(0), T("{}"), N(0)), {SAY_BYTES, 0, {RAW("x")}}}},
+     {RESULT(N(0), T("{}"), N(0), N(0)), {SAY_BYTES, 0, {RAW("x")}}}},
     {"a failure after a result",
      SAME,
      NULL,
-     {RESULT(N(0), T("{}"), N(0)), STEP(EXIT, 1)}},
+     {RESULT(N(0), T("{}"), N(0), N(0)), STEP(EXIT, 1)}},
     {"death after a result",
      SAME,
      NULL,
-     {RESULT(N(0), T("{}"), N(0)), STEP(DIE, SIGKILL)}},
+     {RESULT(N(0), T("{}"), N(0), N(0)), STEP(DIE, SIGKILL)}},
     {"it announces a gigabyte",
      SAME,
      NULL,
@@ -437,7 +437,7 @@ static const struct conversation results[] = {
     {"it announces a byte too much",
      SAME,
      NULL,
-     {{SAY_HEADER, MESSAGE_RESULT, {N(LIMIT_RESULT_MESSAGE + 1), N(0)}}}},
+     {{SAY_HEADER, MESSAGE_RESULT, {N(LIMIT_CONTENT + 1), N(0)}}}},
     {"a failure with controls",
      SAME,
      NULL,
@@ -467,7 +467,7 @@ static void
 hear_hello(void)
 {
     if (!now.is_heard)
-        message_receive(MAKER_SOCKET, LIMIT_HELLO_MESSAGE, &now.hello);
+        message_receive(MAKER_SOCKET, &now.hello);
     now.is_heard = true;
 }
 
@@ -584,7 +584,7 @@ play_step(const struct step *step)
         hear_hello();
         break;
     case HEAR_ANSWERS:
-        message_receive(MAKER_SOCKET, LIMIT_ANSWERS_MESSAGE, &now.told);
+        message_receive(MAKER_SOCKET, &now.told);
         break;
     case SAY:
         say(step->number, step->fields);
@@ -654,13 +654,13 @@ play_row(const struct maker_rows *group, const struct maker_row *row)
     }
     if (group->reader == READER_OF_NEEDS) {
         say(MESSAGE_NEEDS, row->fields);
-        message_receive(MAKER_SOCKET, LIMIT_ANSWERS_MESSAGE, &now.told);
+        message_receive(MAKER_SOCKET, &now.told);
         say(MESSAGE_VERDICT, nothing);
         return;
     }
-    if (row->given.may_make_key) {
+    if (row->given.right != KEY_NONE) {
         say(MESSAGE_NEEDS, key_need);
-        message_receive(MAKER_SOCKET, LIMIT_ANSWERS_MESSAGE, &now.told);
+        message_receive(MAKER_SOCKET, &now.told);
     }
     if (ftruncate(MAKER_OUTPUT, row->given.image_size) < 0)
         _exit(EXIT_FAILURE);

@@ -268,6 +268,13 @@ END
     [[ $(tail -n 1 noted) = /dev/null ]]
 }
 
+# bats test_tags=native
+@test "says nothing of wiring if the command cannot be run" {
+    lifecycle_beside_a_stand_in
+    echo 'not a program' >bin/virt-seed
+    refuses_start unwired.xml 'run: virt-seed wire web1 && virsh start web1'
+}
+
 @test "autowire = no leaves the definition unchanged, and the hint names the command" {
     lifecycle_beside_a_stand_in
     echo 'autowire = no' >"$root$confdir/virt-seed.conf"

@@ -117,19 +117,20 @@ is_inside(const char *path)
 static void
 check_served(const struct publication *publication)
 {
-    fuzz_require(text_is_hex(publication->token, IMDS_TOKEN_LENGTH));
-    fuzz_require(publication->mac_count <= LIMIT_NICS);
-    for (size_t i = 0; i < publication->mac_count; i++) {
-        fuzz_require(imds_is_mac(publication->macs[i].mac));
-        fuzz_require(publication->macs[i].link <= IMDS_LINK_USER);
+    fuzz_require(text_is_hex(publication->served.token, IMDS_TOKEN_LENGTH));
+    fuzz_require(publication->served.mac_count <= LIMIT_NICS);
+    for (size_t i = 0; i < publication->served.mac_count; i++) {
+        fuzz_require(imds_is_mac(publication->served.macs[i].mac));
+        fuzz_require(publication->served.macs[i].link <= IMDS_LINK_USER);
     }
-    fuzz_require(publication->served->document_count <= LIMIT_SERVED_DOCUMENTS);
-    for (size_t i = 0; i < publication->served->document_count; i++) {
-        const struct document *document = &publication->served->documents[i];
+    fuzz_require(publication->served.seed->document_count <= LIMIT_SERVED_DOCUMENTS);
+    for (size_t i = 0; i < publication->served.seed->document_count; i++) {
+        const struct document *document = &publication->served.seed->documents[i];
 
         fuzz_require(is_inside(document->path) && is_harmless(document->path));
         fuzz_require(strcmp(document->path, IMDS_ACCESS) != 0);
-        fuzz_require(seed_find_document(publication->served, document->path) == document);
+        fuzz_require(seed_find_document(publication->served.seed, document->path) ==
+                     document);
     }
 }
 
@@ -139,10 +140,10 @@ check_publication(const struct publication *publication)
     const char *word = publication->shim_word;
 
     fuzz_require(publication->report <= REPORT_BY_SHIM);
-    fuzz_require(!publication->has_image || !publication->token);
+    fuzz_require(!publication->has_image || !publication->served.token);
     fuzz_require(!word || publication->has_image);
     fuzz_require(!word || !*word || strcmp(word, SERIAL_NOCLOUD) == 0);
-    if (publication->token)
+    if (publication->served.token)
         check_served(publication);
 }
 
@@ -168,15 +169,16 @@ check_verdict(const struct verdict *verdict)
 
 /* Return: whether it is taken. `again` gets what the same verdict is as a message. */
 static bool
-try_verdict(const struct buffer *content, bool may_make_key, struct buffer *again)
+try_verdict(const struct buffer *content, enum key_right right, struct buffer *again)
 {
     cleanup_verdict struct verdict verdict = VERDICT_NONE;
 
     verdict.publication.output = image();
-    if (!verdict_get(&verdict, may_make_key, content))
+    if (!verdict_get(&verdict, right, content))
         return false;
     check_verdict(&verdict);
-    fuzz_require(may_make_key || verdict.key.private.size == 0);
+    fuzz_require(right != KEY_NONE || !verdict.key.public);
+    fuzz_require(right == KEY_TO_MAKE || verdict.key.private.size == 0);
     verdict_put(&verdict, again);
     return true;
 }
@@ -187,60 +189,46 @@ try_verdicts(const struct buffer *content)
     cleanup_buffer struct buffer first = {0};
     cleanup_buffer struct buffer second = {0};
     cleanup_buffer struct buffer third = {0};
-    const bool is_taken = try_verdict(content, true, &first);
+    cleanup_buffer struct buffer fourth = {0};
+    const bool is_taken = try_verdict(content, KEY_TO_MAKE, &first);
+    const bool is_given = try_verdict(content, KEY_GIVEN, &third);
 
-    /* Who may make no key may say nothing more. */
-    fuzz_require(!try_verdict(content, false, &third) || is_taken);
+    /* Who has less of a right may say nothing more. */
+    fuzz_require(!is_given || is_taken);
+    fuzz_require(!try_verdict(content, KEY_NONE, &fourth) || is_given);
     if (!is_taken)
         return;
     /* Its texts are safe to show now. */
-    fuzz_require(try_verdict(&first, true, &second));
+    fuzz_require(try_verdict(&first, KEY_TO_MAKE, &second));
     fuzz_require(buffer_is_same(&first, &second));
 }
 
 /* --- results ---------------------------------------------------------------------------- */
 
 static void
-try_result(const struct buffer *content)
+try_result(const struct buffer *content, enum maker_role role)
 {
     cleanup_maker_result struct maker_result result = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer again = {0};
 
-    if (!result_get(&result, &failure, content)) {
+    if (!result_get(&result, role, &failure, content)) {
         fuzz_require(!failure);
         return;
     }
-    fuzz_require(result.event <= MAKER_EVENT_FAILED);
-    fuzz_require(result.record.size <= LIMIT_RECORD);
     check_failure(failure);
+    /* The caller reads it as a text. */
+    fuzz_require(strlen(buffer_text(&result.text)) == result.text.size);
+    fuzz_require(result.text.size <=
+                 (role == MAKER_WIRE ? LIMIT_DOMAIN_XML : LIMIT_RECORD));
+    fuzz_require(role == MAKER_WIRE ? result.event == MAKER_EVENT_NONE
+                                    : result.event <= MAKER_EVENT_FAILED);
+    fuzz_require(result.change_count <= (role == MAKER_WIRE ? LIMIT_WIRING_CHANGES : 0));
+    for (size_t i = 0; i < result.change_count; i++)
+        fuzz_require(is_harmless(result.changes[i]));
     if (failure)
         return;
     result_put(&result, NULL, &again);
-    fuzz_require(buffer_is_same(&again, content));
-}
-
-static void
-try_wired(const struct buffer *content)
-{
-    cleanup_wired struct wired wired = {0};
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_buffer struct buffer again = {0};
-
-    if (!wired_get(&wired, &failure, content)) {
-        fuzz_require(!failure);
-        return;
-    }
-    check_failure(failure);
-    fuzz_require(wired.change_count <= LIMIT_WIRING_CHANGES);
-    for (size_t i = 0; i < wired.change_count; i++)
-        fuzz_require(is_harmless(wired.changes[i]));
-    /* The caller reads it as a text. */
-    fuzz_require(wired.xml.size == 0 || strlen(wired.xml.data) == wired.xml.size);
-    fuzz_require(wired.xml.size <= LIMIT_DOMAIN_XML);
-    if (failure)
-        return;
-    wired_put(&wired, NULL, &again);
     fuzz_require(again.size <= content->size);
 }
 
@@ -252,7 +240,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     try_needs(&content);
     try_verdicts(&content);
-    try_result(&content);
-    try_wired(&content);
+    try_result(&content, MAKER_REPORT);
+    try_result(&content, MAKER_WIRE);
     return 0;
 }

@@ -51,17 +51,17 @@ publish(int tree, size_t which)
 {
     static char meta_data[] = IMDS_META_DATA, user_data[] = IMDS_USER_DATA;
     struct document documents[] = {{.path = meta_data}, {.path = user_data}};
-    const struct imds_domain domain = {.uuid = guests[which].uuid,
-                                       .token = guests[which].token,
-                                       .macs = guests[which].macs,
+    const struct seed seed = {.documents = documents, .document_count = 2};
+    const struct imds_domain domain = {.token = (char *)guests[which].token,
+                                       .macs = (struct imds_mac *)guests[which].macs,
                                        .mac_count = guests[which].mac_count,
-                                       .documents = documents,
-                                       .document_count = 2};
+                                       .seed = &seed};
     cleanup_failure struct failure *failure = NULL;
 
     for (size_t i = 0; i < 2; i++)
         buffer_append_string(&documents[i].data, guests[which].content);
-    fuzz_require(fuzz_succeeded(imds_tree_publish(tree, &domain, &failure), &failure));
+    fuzz_require(fuzz_succeeded(
+        imds_tree_publish(tree, guests[which].uuid, &domain, &failure), &failure));
     for (size_t i = 0; i < 2; i++)
         buffer_clear(&documents[i].data);
 }

@@ -176,7 +176,7 @@ static const struct maker_row needs_that_do_not_fit_their_kind[] = {
 #define WITH_RECORD(record) SEED, UNSERVED, NO_KEY, NO_SERVER, NO_DIGEST, record
 
 #define GIVEN_IMAGE .given.image_size = EXCHANGE_IMAGE_SIZE
-#define MAY_MAKE_KEY .given.may_make_key = true
+#define MAY_MAKE_KEY .given.right = KEY_TO_MAKE
 
 static const struct maker_row verdicts_up_to_the_limits[] = {
     {"a seed that is not served", .fields = {SEED, UNSERVED, REST}},
@@ -347,6 +347,7 @@ static const struct maker_row documents_that_lead_elsewhere[] = {
 static const struct maker_row keys_that_are_not_new_or_not_a_line[] = {
     {"a private key that nobody asked for",
      .fields = {WITH_KEY(T("private"), T(PUBLIC_KEY))}},
+    {"a public key that nobody asked for", .fields = {WITH_KEY(T(""), T(PUBLIC_KEY))}},
     {"a private key without a public one", .fields = {WITH_KEY(T("private"), NO_TEXT)},
      MAY_MAKE_KEY},
     {"a long private key",
@@ -358,13 +359,14 @@ static const struct maker_row keys_that_are_not_new_or_not_a_line[] = {
      MAY_MAKE_KEY},
     {"a public key with a terminal's control",
      .fields = {WITH_KEY(T(""), T("ssh-ed25519 \033[2J\n"))}, MAY_MAKE_KEY},
-    {"a public key with a tab", .fields = {WITH_KEY(T(""), T("ssh-ed25519\tA\n"))}},
+    {"a public key with a tab", .fields = {WITH_KEY(T(""), T("ssh-ed25519\tA\n"))},
+     MAY_MAKE_KEY},
     {"a public key that is not ASCII",
      .fields = {WITH_KEY(T(""), T("ssh-ed25519 A \xc3\xa4\n"))}, MAY_MAKE_KEY},
     {"a public key with a NUL", .fields = {WITH_KEY(T(""), T("ssh-ed25519\0A\n"))},
      MAY_MAKE_KEY},
-    {"an empty line", .fields = {WITH_KEY(T(""), T("\n"))}},
-    {"an empty public key", .fields = {WITH_KEY(T(""), T(""))}},
+    {"an empty line", .fields = {WITH_KEY(T(""), T("\n"))}, MAY_MAKE_KEY},
+    {"an empty public key", .fields = {WITH_KEY(T(""), T(""))}, MAY_MAKE_KEY},
     {"a long public key", .fields = {WITH_KEY(T(""), LINE(LIMIT_SSH_KEY + 1))},
      MAY_MAKE_KEY},
 };
@@ -391,7 +393,7 @@ static const struct maker_row servers_digests_and_records_of_another_form[] = {
 
 static const struct maker_row the_largest_result[] = {
     {"the largest record",
-     .fields = {N(0), REPEATED("a", LIMIT_RECORD), N(MAKER_EVENT_FAILED)}},
+     .fields = {N(0), REPEATED("a", LIMIT_RECORD), N(MAKER_EVENT_FAILED), N(0)}},
     {"the longest failure",
      .fields = {N(1), N(FAILURE_CODE_LAST), N(INT32_MAX), REPEATED("a", LIMIT_MAKER_TEXT),
                 REPEATED("a", LIMIT_MAKER_TEXT)}},
@@ -399,15 +401,17 @@ static const struct maker_row the_largest_result[] = {
 
 static const struct maker_row results_that_break_a_rule[] = {
     {"an empty message", .fields = {{0}}},
-    {"event 4", .fields = {N(0), T("{}"), N(MAKER_EVENT_FAILED + 1)}},
+    {"event 4", .fields = {N(0), T("{}"), N(MAKER_EVENT_FAILED + 1), N(0)}},
     {"no event", .fields = {N(0), T("{}")}},
-    {"a large record", .fields = {N(0), REPEATED("a", LIMIT_RECORD + 1), N(0)}},
+    {"a large record", .fields = {N(0), REPEATED("a", LIMIT_RECORD + 1), N(0), N(0)}},
+    {"a NUL in a record", .fields = {N(0), T("{}\0{}"), N(0), N(0)}},
+    {"a change of a record", .fields = {N(0), T("{}"), N(0), N(1), T("a")}},
     {"a record beyond the message", .fields = {N(0), N(1000), RAW("{}")}},
-    {"a missing record", .fields = {N(0), NO_TEXT, N(0)}},
-    {"a byte after the result", .fields = {N(0), T("{}"), N(0), RAW("x")}},
-    {"a failure and a result", .fields = {REFUSAL, T("{}"), N(0)}},
+    {"a missing record", .fields = {N(0), NO_TEXT, N(0), N(0)}},
+    {"a byte after the result", .fields = {N(0), T("{}"), N(0), N(0), RAW("x")}},
+    {"a failure and a result", .fields = {REFUSAL, T("{}"), N(0), N(0)}},
     {"a failure and a byte", .fields = {REFUSAL, RAW("x")}},
-    {"2 in place of a failure", .fields = {N(2), T("{}"), N(0)}},
+    {"2 in place of a failure", .fields = {N(2), T("{}"), N(0), N(0)}},
     {"an unknown code",
      .fields = {N(1), N(FAILURE_CODE_LAST + 1), N(0), T("failed"), NO_TEXT}},
     {"a failure without a message",
@@ -434,37 +438,39 @@ static const struct maker_row needs_that_wiring_does_not_have[] = {
 };
 
 static const struct maker_row wired_up_to_the_limits[] = {
-    {"a definition that was wired before", .fields = {N(0), NOTES(0), T("")}},
+    {"a definition that was wired before", .fields = {N(0), T(""), N(0), NOTES(0)}},
     {"as many changes as allowed",
-     .fields = {N(0), NOTES(LIMIT_WIRING_CHANGES), T("<domain/>")}},
+     .fields = {N(0), T("<domain/>"), N(0), NOTES(LIMIT_WIRING_CHANGES)}},
     {"the longest change",
-     .fields = {N(0), N(1), REPEATED("a", LIMIT_MAKER_TEXT), T("<domain/>")}},
+     .fields = {N(0), T("<domain/>"), N(0), N(1), REPEATED("a", LIMIT_MAKER_TEXT)}},
     {"the largest definition",
-     .fields = {N(0), NOTES(0), REPEATED("a", LIMIT_DOMAIN_XML)}},
+     .fields = {N(0), REPEATED("a", LIMIT_DOMAIN_XML), N(0), NOTES(0)}},
     {"a failure", .fields = {REFUSAL}},
 };
 
 static const struct maker_row wired_that_breaks_a_rule[] = {
     {"an empty message", .fields = {{0}}},
-    {"no definition", .fields = {N(0), NOTES(0)}},
-    {"a missing definition", .fields = {N(0), NOTES(0), NO_TEXT}},
-    {"a definition beyond the message",
-     .fields = {N(0), NOTES(0), N(1000), RAW("<domain/>")}},
+    {"no changes", .fields = {N(0), T("<domain/>"), N(0)}},
+    {"a missing definition", .fields = {N(0), NO_TEXT, N(0), NOTES(0)}},
+    {"a definition beyond the message", .fields = {N(0), N(1000), RAW("<domain/>")}},
     {"a large definition",
-     .fields = {N(0), NOTES(0), REPEATED("a", LIMIT_DOMAIN_XML + 1)}},
-    {"a NUL in a definition", .fields = {N(0), NOTES(0), T("<domain/>\0<domain/>")}},
-    {"a NUL after a definition", .fields = {N(0), NOTES(0), T("<domain/>\0")}},
+     .fields = {N(0), REPEATED("a", LIMIT_DOMAIN_XML + 1), N(0), NOTES(0)}},
+    {"a NUL in a definition",
+     .fields = {N(0), T("<domain/>\0<domain/>"), N(0), NOTES(0)}},
+    {"a NUL after a definition", .fields = {N(0), T("<domain/>\0"), N(0), NOTES(0)}},
+    {"an event", .fields = {N(0), T("<domain/>"), N(MAKER_EVENT_DONE), NOTES(0)}},
     {"too many changes",
-     .fields = {N(0), NOTES(LIMIT_WIRING_CHANGES + 1), T("<domain/>")}},
-    {"a count of 32 bits", .fields = {N(0), N(UINT32_MAX), T("<domain/>")}},
-    {"fewer changes than there should be", .fields = {N(0), N(2), T("a"), T("")}},
+     .fields = {N(0), T("<domain/>"), N(0), NOTES(LIMIT_WIRING_CHANGES + 1)}},
+    {"a count of 32 bits", .fields = {N(0), T("<domain/>"), N(0), N(UINT32_MAX)}},
+    {"fewer changes than there should be", .fields = {N(0), T(""), N(0), N(2), T("a")}},
     {"a long change",
-     .fields = {N(0), N(1), REPEATED("a", LIMIT_MAKER_TEXT + 1), T("<domain/>")}},
-    {"a missing change", .fields = {N(0), N(1), NO_TEXT, T("<domain/>")}},
-    {"a NUL in a change", .fields = {N(0), N(1), T("a\0b"), T("<domain/>")}},
-    {"a byte after the definition", .fields = {N(0), NOTES(0), T("<domain/>"), RAW("x")}},
-    {"a failure and a definition", .fields = {REFUSAL, NOTES(0), T("<domain/>")}},
-    {"2 in place of a failure", .fields = {N(2), NOTES(0), T("<domain/>")}},
+     .fields = {N(0), T("<domain/>"), N(0), N(1), REPEATED("a", LIMIT_MAKER_TEXT + 1)}},
+    {"a missing change", .fields = {N(0), T("<domain/>"), N(0), N(1), NO_TEXT}},
+    {"a NUL in a change", .fields = {N(0), T("<domain/>"), N(0), N(1), T("a\0b")}},
+    {"a byte after the changes",
+     .fields = {N(0), T("<domain/>"), N(0), NOTES(0), RAW("x")}},
+    {"a failure and a definition", .fields = {REFUSAL, T("<domain/>"), N(0), NOTES(0)}},
+    {"2 in place of a failure", .fields = {N(2), T("<domain/>"), N(0), NOTES(0)}},
 };
 
 /* --- all of them -------------------------------------------------------------------- */

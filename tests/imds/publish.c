@@ -56,11 +56,8 @@ static int
 add(int tree, const char *uuid, const char *token, char *macs, struct failure **failure)
 {
     struct imds_mac list[MACS_LIMIT];
-    struct imds_domain domain = {.uuid = uuid,
-                                 .token = token,
-                                 .macs = list,
-                                 .documents = documents.documents,
-                                 .document_count = documents.document_count};
+    struct imds_domain domain = {
+        .token = (char *)token, .macs = list, .seed = &documents};
     char *rest = macs;
     char *mac;
 
@@ -71,7 +68,7 @@ add(int tree, const char *uuid, const char *token, char *macs, struct failure **
         snprintf(list[domain.mac_count].mac, sizeof(list->mac), "%s", mac);
         list[domain.mac_count++].link = link;
     }
-    return imds_tree_publish(tree, &domain, failure);
+    return imds_tree_publish(tree, uuid, &domain, failure);
 }
 
 static int

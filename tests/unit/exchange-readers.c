@@ -46,31 +46,32 @@ exchange_take_verdict(const struct exchange_given *given, const struct buffer *m
     cleanup_verdict struct verdict verdict = VERDICT_NONE;
 
     verdict.publication.output = image;
-    return verdict_get(&verdict, given->may_make_key, message);
+    return verdict_get(&verdict, given->right, message);
+}
+
+static bool
+take_result(enum maker_role role, const struct buffer *message)
+{
+    cleanup_maker_result struct maker_result result = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const bool taken = result_get(&result, role, &failure, message);
+
+    assert_true(taken || !failure);
+    return taken;
 }
 
 bool
 exchange_take_result(const struct exchange_given *given, const struct buffer *message)
 {
-    cleanup_maker_result struct maker_result result = {0};
-    cleanup_failure struct failure *failure = NULL;
-    const bool taken = result_get(&result, &failure, message);
-
     (void)given;
-    assert_true(taken || !failure);
-    return taken;
+    return take_result(MAKER_REPORT, message);
 }
 
 bool
 exchange_take_wired(const struct exchange_given *given, const struct buffer *message)
 {
-    cleanup_wired struct wired wired = {0};
-    cleanup_failure struct failure *failure = NULL;
-    const bool taken = wired_get(&wired, &failure, message);
-
     (void)given;
-    assert_true(taken || !failure);
-    return taken;
+    return take_result(MAKER_WIRE, message);
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
+#include "host/exchange.h"
 
 /* A valid size of an image: one block. */
 #define EXCHANGE_IMAGE_SIZE 2048
@@ -14,7 +15,7 @@
 /* What a reader has besides the message. */
 struct exchange_given {
     off_t image_size;
-    bool may_make_key;
+    enum key_right right;
 };
 
 /* Reads the message, and frees what it has read. Return: whether the message was taken. */

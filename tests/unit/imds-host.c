@@ -40,16 +40,15 @@ imds_host_publish(const struct imds_host *host, const char *uuid, const char *to
 {
     cleanup_failure struct failure *failure = NULL;
     struct document document = {.path = xstrdup(path)};
-    const struct imds_domain domain = {.uuid = uuid,
-                                       .token = token,
-                                       .macs = macs,
+    const struct seed seed = {.documents = &document, .document_count = 1};
+    const struct imds_domain domain = {.token = (char *)token,
+                                       .macs = (struct imds_mac *)macs,
                                        .mac_count = mac_count,
-                                       .documents = &document,
-                                       .document_count = 1};
+                                       .seed = &seed};
     int result;
 
     buffer_append_string(&document.data, content);
-    result = imds_tree_publish(host->tree, &domain, &failure);
+    result = imds_tree_publish(host->tree, uuid, &domain, &failure);
     assert_int_equal(result, failure ? -1 : 0);
     buffer_clear(&document.data);
     free(document.path);

@@ -196,7 +196,7 @@ names_the_device(void **state)
         assert_int_equal(domain_text_next(&text, &value, &failure), 1);
         assert_string_equal(value.text, expected[i].text);
         assert_true(text_part_is(value.device, expected[i].device));
-        assert_int_equal(domain_text_line(&text, value.device), expected[i].line);
+        assert_int_equal(domain_text_line(&text, value.device.start), expected[i].line);
     }
     assert_int_equal(domain_text_next(&text, &value, &failure), 0);
 }

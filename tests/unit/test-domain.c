@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/xml.h"
 #include "unit.h"
 
@@ -192,7 +193,7 @@ reads_a_disk(void **state)
     assert_string_equal(disk->source, "/srv/a.iso");
     assert_string_equal(disk->format, "raw");
     assert_string_equal(disk->target, "sdb");
-    assert_null(disk->label);
+    assert_int_equal(disk->label, NEED_WORD_NONE);
     assert_int_equal(disk->bus, DOMAIN_BUS_SATA);
     assert_int_equal(disk->boot_order, 2);
     assert_int_equal(disk->address.unit, 1);
@@ -270,10 +271,38 @@ knows_the_names_of_buses(void **state)
     assert_int_equal(domain_bus_parse(""), DOMAIN_BUS_OTHER);
 }
 
+static void
+knows_paths_of_any_scope(void **state)
+{
+    (void)state;
+    assert_true(path_is_kept("/srv/seeds/../x", "/srv/seeds", SEED_SUFFIX));
+    assert_false(path_is_kept("/srv/seeds-old/x", "/srv/seeds", SEED_SUFFIX));
+    assert_true(
+        path_is_kept(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", "/srv/seeds", SEED_SUFFIX));
+    assert_true(path_is_kept(VIRT_SEED_RUNSTATEDIR "/user/7/libvirt/virt-seed/" UNIT_UUID
+                                                   ".iso",
+                             "/srv/seeds", SEED_SUFFIX));
+    assert_true(path_is_kept("/home/ann/.local/state/virt-seed/" UNIT_UUID ".report",
+                             "/srv/seeds", REPORT_SUFFIX));
+    assert_true(path_is_kept("/a/.cache/libvirt/virt-seed/" UNIT_UUID ".iso",
+                             "/srv/seeds", SEED_SUFFIX));
+    assert_false(path_is_kept("/root" VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", "/srv/seeds",
+                              SEED_SUFFIX));
+    assert_false(
+        path_is_kept("/virt-seeds/" UNIT_UUID ".iso", "/srv/seeds", SEED_SUFFIX));
+    assert_false(path_is_kept(VIRT_SEED_RUNDIR "/web1.iso", "/srv/seeds", SEED_SUFFIX));
+    assert_false(path_is_kept(&(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso")[1], "/srv/seeds",
+                              SEED_SUFFIX));
+    assert_false(path_is_kept(VIRT_SEED_RUNDIR "/" UNIT_UUID ".report", "/srv/seeds",
+                              SEED_SUFFIX));
+    assert_false(path_is_kept("/" UNIT_UUID ".iso", "/srv/seeds", SEED_SUFFIX));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_paths_of_any_scope),
         cmocka_unit_test(reads_what_identifies_it),
         cmocka_unit_test(reads_the_least_that_libvirt_defines),
         cmocka_unit_test(takes_a_uuid_in_every_form_of_libvirts),

@@ -274,7 +274,7 @@ make_answers(struct needs *needs)
     buffer_append_string(need_add_entry(&needs->list[2], "empty"), "");
     needs->list[3].word = NEED_WORD_MAKE;
     buffer_append_string(need_add_entry(&needs->list[4], NULL), "$y$hash");
-    needs->list[6].word = NEED_WORD_LABEL_CONFIG_2;
+    needs->list[6].word = NEED_WORD_LABEL_OF_SEED;
     needs->list[7].word = NEED_WORD_DEFINITION_WIRED;
 }
 
@@ -325,7 +325,7 @@ assert_same_documents(const struct seed *one, const struct seed *other)
     assert_int_equal(one->document_count, other->document_count);
     for (size_t i = 0; i < one->document_count; i++) {
         assert_string_equal(one->documents[i].path, other->documents[i].path);
-        assert_true(document_is_same(&one->documents[i], &other->documents[i]));
+        assert_true(buffer_is_same(&one->documents[i].data, &other->documents[i].data));
     }
 }
 
@@ -335,15 +335,15 @@ assert_same_publication(const struct publication *one, const struct publication 
     assert_int_equal(one->report, other->report);
     assert_int_equal(one->has_image, other->has_image);
     assert_same_text(one->shim_word, other->shim_word);
-    assert_same_text(one->token, other->token);
-    assert_int_equal(one->mac_count, other->mac_count);
-    for (size_t i = 0; i < one->mac_count; i++) {
-        assert_string_equal(one->macs[i].mac, other->macs[i].mac);
-        assert_int_equal(one->macs[i].link, other->macs[i].link);
+    assert_same_text(one->served.token, other->served.token);
+    assert_int_equal(one->served.mac_count, other->served.mac_count);
+    for (size_t i = 0; i < one->served.mac_count; i++) {
+        assert_string_equal(one->served.macs[i].mac, other->served.macs[i].mac);
+        assert_int_equal(one->served.macs[i].link, other->served.macs[i].link);
     }
-    assert_int_equal(one->served == NULL, other->served == NULL);
-    if (one->served)
-        assert_same_documents(one->served, other->served);
+    assert_int_equal(one->served.seed == NULL, other->served.seed == NULL);
+    if (one->served.seed)
+        assert_same_documents(one->served.seed, other->served.seed);
 }
 
 /* Puts the verdict and gets it, and then each beginning of the message. */
@@ -351,14 +351,14 @@ static void
 assert_arrives(const struct verdict *verdict)
 {
     const struct exchange_given given = {.image_size = EXCHANGE_IMAGE_SIZE,
-                                         .may_make_key = true};
+                                         .right = KEY_TO_MAKE};
     cleanup_close int image = exchange_make_image(EXCHANGE_IMAGE_SIZE);
     cleanup_verdict struct verdict read = VERDICT_NONE;
     cleanup_buffer struct buffer message = {0};
 
     verdict_put(verdict, &message);
     read.publication.output = image;
-    assert_true(verdict_get(&read, true, &message));
+    assert_true(verdict_get(&read, KEY_TO_MAKE, &message));
     assert_int_equal(read.kind, verdict->kind);
     assert_same_notes(verdict, &read);
     assert_same_failure(verdict->refusal, read.refusal);
@@ -380,8 +380,8 @@ a_verdict_of_nothing_arrives(void **state)
 
     (void)state;
     assert_arrives(&verdict);
-    verdict_note(&verdict, "the first '%s'", "note");
-    verdict_note(&verdict, "the second");
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("the first 'note'"));
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("the second"));
     assert_arrives(&verdict);
 }
 
@@ -392,7 +392,7 @@ a_refusal_arrives(void **state)
 
     (void)state;
     verdict.kind = VERDICT_REFUSE;
-    verdict_note(&verdict, "a note");
+    texts_add(&verdict.notes, &verdict.note_count, xstrdup("a note"));
     failure_set_at(&verdict.refusal, FAILURE_UNWIRED, 12, "not wired\nwire it");
     assert_arrives(&verdict);
     verdict.hint_if_wired = xstrdup("start it again");
@@ -432,11 +432,11 @@ what_is_served_arrives(void **state)
     macs[0] = (struct imds_mac){MAC, IMDS_LINK_NEIGHBOUR};
     macs[1] = (struct imds_mac){"52:54:00:12:34:57", IMDS_LINK_USER};
     verdict.kind = VERDICT_SEED;
-    verdict.publication.token = xstrdup(TOKEN);
-    verdict.publication.macs = macs;
-    verdict.publication.served = &verdict.seed;
+    verdict.publication.served.token = xstrdup(TOKEN);
+    verdict.publication.served.macs = macs;
+    verdict.publication.served.seed = &verdict.seed;
     assert_arrives(&verdict);
-    verdict.publication.mac_count = 2;
+    verdict.publication.served.mac_count = 2;
     buffer_append(&seed_add_document(&verdict.seed, "user-data")->data, "\0\1\2", 3);
     buffer_append_string(&seed_add_document(&verdict.seed, "meta-data")->data, "");
     seed_add_document(&verdict.seed, "openstack/latest/meta_data.json");
@@ -460,12 +460,12 @@ a_result_arrives(void **state)
         cleanup_buffer struct buffer message = {0};
 
         if (event != MAKER_EVENT_NONE)
-            buffer_append_string(&result.record, "{\"boots\": 1}\n");
+            buffer_append_string(&result.text, "{\"boots\": 1}\n");
         result_put(&result, NULL, &message);
-        assert_true(result_get(&read, &failure, &message));
+        assert_true(result_get(&read, MAKER_REPORT, &failure, &message));
         assert_null(failure);
         assert_int_equal(read.event, event);
-        assert_true(buffer_is_same(&read.record, &result.record));
+        assert_true(buffer_is_same(&read.text, &result.text));
         assert_no_cut_is_taken(exchange_take_result, &given, &message);
     }
 }
@@ -481,24 +481,24 @@ a_failure_arrives_in_place_of_a_result(void **state)
 
     (void)state;
     failure_set(&failure, FAILURE_RECORD, "the record is damaged\nremove it");
-    result_put(NULL, failure, &message);
-    assert_true(result_get(&read, &arrived, &message));
+    result_put(&read, failure, &message);
+    assert_true(result_get(&read, MAKER_REPORT, &arrived, &message));
     assert_same_failure(failure, arrived);
     assert_no_cut_is_taken(exchange_take_result, &given, &message);
 }
 
 static void
-assert_wired_arrives(const struct wired *wired)
+assert_wired_arrives(const struct maker_result *wired)
 {
     const struct exchange_given given = {0};
-    cleanup_wired struct wired read = {0};
+    cleanup_maker_result struct maker_result read = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer message = {0};
 
-    wired_put(wired, NULL, &message);
-    assert_true(wired_get(&read, &failure, &message));
+    result_put(wired, NULL, &message);
+    assert_true(result_get(&read, MAKER_WIRE, &failure, &message));
     assert_null(failure);
-    assert_true(buffer_is_same(&read.xml, &wired->xml));
+    assert_true(buffer_is_same(&read.text, &wired->text));
     assert_int_equal(read.change_count, wired->change_count);
     for (size_t i = 0; i < wired->change_count; i++)
         assert_string_equal(read.changes[i], wired->changes[i]);
@@ -508,11 +508,11 @@ assert_wired_arrives(const struct wired *wired)
 static void
 a_wired_definition_arrives(void **state)
 {
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
 
     (void)state;
     assert_wired_arrives(&wired);
-    buffer_append_string(&wired.xml, "<domain>\n</domain>\n");
+    buffer_append_string(&wired.text, "<domain>\n</domain>\n");
     assert_wired_arrives(&wired);
     texts_add(&wired.changes, &wired.change_count, xstrdup("added the drive 'sda'"));
     texts_add(&wired.changes, &wired.change_count, xstrdup("added the report channel"));
@@ -523,33 +523,34 @@ static void
 a_failure_arrives_in_place_of_a_wired_definition(void **state)
 {
     const struct exchange_given given = {0};
-    cleanup_wired struct wired read = {0};
+    cleanup_maker_result struct maker_result read = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_failure struct failure *arrived = NULL;
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
     failure_set_at(&failure, FAILURE_LIMIT, 7, "too many disks\nremove one");
-    wired_put(NULL, failure, &message);
-    assert_true(wired_get(&read, &arrived, &message));
+    result_put(&read, failure, &message);
+    assert_true(result_get(&read, MAKER_WIRE, &arrived, &message));
     assert_same_failure(failure, arrived);
-    assert_int_equal(read.xml.size, 0);
+    assert_int_equal(read.text.size, 0);
     assert_no_cut_is_taken(exchange_take_wired, &given, &message);
 }
 
 static void
 changes_are_safe_to_show(void **state)
 {
-    cleanup_wired struct wired wired = {0};
+    cleanup_maker_result struct maker_result wired = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_buffer struct buffer message = {0};
 
     (void)state;
     message_put_failure(&message, NULL);
+    message_put_text(&message, "<domain/>");
+    message_put_number(&message, MAKER_EVENT_NONE);
     message_put_number(&message, 1);
     message_put_text(&message, "one\nother \033[2J\xff");
-    message_put_text(&message, "<domain/>");
-    assert_true(wired_get(&wired, &failure, &message));
+    assert_true(result_get(&wired, MAKER_WIRE, &failure, &message));
     assert_string_equal(wired.changes[0], "one?other ?[2J?");
 }
 
@@ -566,7 +567,7 @@ what_a_maker_says_is_safe_to_show(void **state)
     message_put_number(&message, 0);
     message_put_text(&message, "one\nother \033[2J\xff");
     message_put_text(&message, "a\rb");
-    assert_true(result_get(&result, &failure, &message));
+    assert_true(result_get(&result, MAKER_REPORT, &failure, &message));
     assert_string_equal(failure->message, "one?other ?[2J?");
     assert_string_equal(failure->hint, "a?b");
 }

@@ -9,24 +9,25 @@
 #include "wire/parts.h"
 
 static struct disk
-make_disk(const char *device, const char *source, const char *label)
+make_disk(const char *device, const char *source, enum need_word label)
 {
     return (struct disk){
         .device = (char *)device,
         .source = (char *)source,
         .name = (char *)source,
         .target = (char *)"sda",
-        .label = (char *)label,
+        .label = label,
     };
 }
 
 static void
-assert_is_seed(bool expected, const char *device, const char *source, const char *label)
+assert_is_seed(bool expected, const char *device, const char *source,
+               enum need_word label)
 {
     const struct disk disk = make_disk(device, source, label);
 
     if (!foreign_seed_reason(&disk) == expected)
-        print_error("%s '%s' with label '%s'\n", device, source, label ? label : "");
+        print_error("%s '%s' with label %d\n", device, source, label);
     assert_int_equal(foreign_seed_reason(&disk) != NULL, expected);
 }
 
@@ -57,7 +58,7 @@ knows_the_disks_of_other_tools_by_name(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        assert_is_seed(true, devices[i % ARRAY_SIZE(devices)], names[i], NULL);
+        assert_is_seed(true, devices[i % ARRAY_SIZE(devices)], names[i], NEED_WORD_NONE);
 }
 
 /* A disk without a path; `named` is what is shown of it. */
@@ -112,7 +113,7 @@ leaves_the_disk_alone_that_the_guest_boots_from(void **state)
                             "</devices></domain>");
     assert_non_null(foreign_seed_reason(&unit.domain.disks[0]));
     assert_null(foreign_seed_reason(&unit.domain.disks[1]));
-    unit.domain.disks[1].label = xstrdup("cidata");
+    unit.domain.disks[1].label = NEED_WORD_LABEL_OF_SEED;
     assert_non_null(foreign_seed_reason(&unit.domain.disks[1]));
 }
 
@@ -127,7 +128,7 @@ refuses_a_volume_by_its_name_whatever_its_label(void **state)
                             "<disk type='volume' device='cdrom'>"
                             "<source pool='p' volume='seed.iso'/></disk>"
                             "</devices></domain>");
-    unit.domain.disks[0].label = xstrdup("");
+    unit.domain.disks[0].label = NEED_WORD_LABEL_OTHER;
     assert_non_null(foreign_seed_reason(&unit.domain.disks[0]));
 }
 
@@ -135,24 +136,23 @@ static void
 leaves_other_disks_alone(void **state)
 {
     (void)state;
-    assert_is_seed(false, "cdrom", NULL, NULL);
-    assert_is_seed(false, "cdrom", "/srv/debian-12-netinst.iso", NULL);
-    assert_is_seed(false, "cdrom", "/srv/birdseed.iso", NULL);
-    assert_is_seed(false, "cdrom", "/srv/seed.iso.d/debian.iso", NULL);
-    assert_is_seed(false, "disk", "/srv/seed.img", "");
-    assert_is_seed(false, "disk", "/srv/debian-cloud-init.qcow2", NULL);
-    assert_is_seed(false, "disk", "/dev/vg0/seedling", NULL);
+    assert_is_seed(false, "cdrom", NULL, NEED_WORD_NONE);
+    assert_is_seed(false, "cdrom", "/srv/debian-12-netinst.iso", NEED_WORD_NONE);
+    assert_is_seed(false, "cdrom", "/srv/birdseed.iso", NEED_WORD_NONE);
+    assert_is_seed(false, "cdrom", "/srv/seed.iso.d/debian.iso", NEED_WORD_NONE);
+    assert_is_seed(false, "disk", "/srv/seed.img", NEED_WORD_LABEL_OTHER);
+    assert_is_seed(false, "disk", "/srv/debian-cloud-init.qcow2", NEED_WORD_NONE);
+    assert_is_seed(false, "disk", "/dev/vg0/seedling", NEED_WORD_NONE);
 }
 
 static void
 believes_the_label_more_than_the_name(void **state)
 {
     (void)state;
-    assert_is_seed(true, "cdrom", "/srv/x.iso", "cidata");
-    assert_is_seed(true, "disk", "/srv/x.img", "CIDATA");
-    assert_is_seed(true, "cdrom", "/srv/x.iso", "config-2");
-    assert_is_seed(false, "cdrom", "/srv/cloud-init.iso", "Debian 12.1.0 amd64 n");
-    assert_is_seed(true, "cdrom", "/run/vdsm/payload/x.img", "whatever");
+    assert_is_seed(true, "cdrom", "/srv/x.iso", NEED_WORD_LABEL_OF_SEED);
+    assert_is_seed(true, "disk", "/srv/x.img", NEED_WORD_LABEL_OF_SEED);
+    assert_is_seed(false, "cdrom", "/srv/cloud-init.iso", NEED_WORD_LABEL_OTHER);
+    assert_is_seed(true, "cdrom", "/run/vdsm/payload/x.img", NEED_WORD_LABEL_OTHER);
 }
 
 static void
@@ -163,14 +163,14 @@ never_takes_our_own_seed_for_one(void **state)
     (void)state;
     assert_true(seed_path_is(path));
     assert_false(seed_path_is("/run/libvirt/virt-seedx/a.iso"));
-    assert_is_seed(false, "cdrom", path, "cidata");
+    assert_is_seed(false, "cdrom", path, NEED_WORD_LABEL_OF_SEED);
 }
 
 static void
 says_which_disk_it_is_and_what_to_do(void **state)
 {
     const char *const paths[] = {"/srv/seed.iso", "/srv/x.iso"};
-    const char *const labels[] = {NULL, "cidata"};
+    const enum need_word labels[] = {NEED_WORD_NONE, NEED_WORD_LABEL_OF_SEED};
     const struct wire_options options = {.replace = false};
 
     (void)state;
@@ -185,7 +185,7 @@ says_which_disk_it_is_and_what_to_do(void **state)
         struct failure *failure = NULL;
 
         unit_domain_read(&unit, xml);
-        unit.domain.disks[0].label = labels[i] ? xstrdup(labels[i]) : NULL;
+        unit.domain.disks[0].label = labels[i];
         assert_int_equal(wire_remove_foreign(&unit.domain, &options, &wiring, &failure),
                          -1);
         assert_failure(&failure, FAILURE_FOREIGN_SEED);

@@ -320,7 +320,7 @@ publishes_an_image_that_is_closed_to_others(void **state)
 static void
 leaves_the_old_image_where_it_cannot_publish(void **state)
 {
-    const struct qemu_user nobody = {.uid = 4000000000, .gid = 4000000000};
+    const struct user nobody = {.uid = 4000000000, .gid = 4000000000};
     int dir = unit_directory(state);
     cleanup_seed struct seed seed = {0};
     cleanup_buffer struct buffer content = {0};
@@ -349,8 +349,8 @@ leaves_the_old_image_where_it_cannot_publish(void **state)
 static void
 gives_the_image_to_its_owner(void **state)
 {
-    const struct qemu_user owner = {.uid = geteuid() ? geteuid() : 1,
-                                    .gid = getegid() ? getegid() : 1};
+    const struct user owner = {.uid = geteuid() ? geteuid() : 1,
+                               .gid = getegid() ? getegid() : 1};
     cleanup_seed struct seed seed = {0};
     cleanup_close int image = -1;
     struct failure *failure = NULL;

@@ -175,14 +175,14 @@ removes_a_directory_with_all_that_is_in_it(void **state)
 static void
 publish(int tree, const char *uuid)
 {
-    const struct imds_mac mac = {"52:54:00:00:00:01", IMDS_LINK_NEIGHBOUR};
-    const struct imds_domain domain = {.uuid = uuid,
-                                       .token = "0123456789abcdef0123456789abcdef",
-                                       .macs = &mac,
-                                       .mac_count = 1};
+    struct imds_mac mac = {"52:54:00:00:00:01", IMDS_LINK_NEIGHBOUR};
+    char token[] = "0123456789abcdef0123456789abcdef";
+    const struct seed seed = {0};
+    const struct imds_domain domain = {
+        .token = token, .macs = &mac, .mac_count = 1, .seed = &seed};
     struct failure *failure = NULL;
 
-    imds_tree_publish(tree, &domain, &failure);
+    imds_tree_publish(tree, uuid, &domain, &failure);
     assert_no_failure(failure);
 }
 

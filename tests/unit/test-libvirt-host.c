@@ -104,16 +104,16 @@ static void
 knows_the_user_of_qemu_by_its_directory(void **state)
 {
     int root = unit_directory(state);
-    struct qemu_user user = qemu_user_find(root);
+    struct user user = qemu_user_find(root);
 
-    assert_false(user.known);
+    assert_false(user.is_known);
     assert_int_equal(user.uid, geteuid());
     assert_int_equal(user.gid, getegid());
     unit_make_directory(root, qemu_home, 0755);
     if (geteuid() == 0)
         assert_int_equal(fchownat(root, qemu_home, 64055, 64056, 0), 0);
     user = qemu_user_find(root);
-    assert_true(user.known);
+    assert_true(user.is_known);
     assert_int_equal(user.uid, geteuid() == 0 ? 64055 : geteuid());
     assert_int_equal(user.gid, geteuid() == 0 ? 64056 : getegid());
 }

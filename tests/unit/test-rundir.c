@@ -340,12 +340,14 @@ removes_what_is_the_domains_alone(void **state)
     write_order(rundir, "", false);
     unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
     unit_make_file(rundir, "README", 0600, "");
-    rundir_remove(rundir, UNIT_UUID, &failure);
+    rundir_remove_seed(rundir, UNIT_UUID, &failure);
     assert_no_failure(failure);
+    assert_true(rundir_is_resumed(rundir, UNIT_UUID));
+    rundir_forget_resumed(rundir, UNIT_UUID);
     assert_int_equal(unit_count_entries(rundir), 2);
     assert_int_equal(faccessat(rundir, UNIT_OTHER_UUID ".iso", F_OK, 0), 0);
     /* And once more, when there is nothing. */
-    rundir_remove(rundir, UNIT_UUID, &failure);
+    rundir_remove_seed(rundir, UNIT_UUID, &failure);
     assert_no_failure(failure);
 }
 
@@ -357,7 +359,7 @@ says_what_it_could_not_remove(void **state)
 
     unit_make_directory(rundir, UNIT_UUID ".d", 0700);
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
-    assert_int_equal(rundir_remove(rundir, UNIT_UUID, &failure), -1);
+    assert_int_equal(rundir_remove_seed(rundir, UNIT_UUID, &failure), -1);
     assert_int_equal(failure->code, FAILURE_RUNDIR);
     /* The rest is gone nevertheless. */
     assert_int_equal(faccessat(rundir, UNIT_UUID ".iso", F_OK, 0), -1);

@@ -251,29 +251,6 @@ takes_only_secrets_that_are_the_users_and_closed_to_all(void **state)
     }
 }
 
-static void
-knows_paths_of_any_scope(void **state)
-{
-    (void)state;
-    assert_true(scope_is_elsewhere(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_true(scope_is_elsewhere(VIRT_SEED_RUNSTATEDIR
-                                   "/user/7/libvirt/virt-seed/" UNIT_UUID ".iso",
-                                   SEED_SUFFIX));
-    assert_true(scope_is_elsewhere(
-        "/home/ann/.local/state/virt-seed/" UNIT_UUID ".report", REPORT_SUFFIX));
-    assert_true(
-        scope_is_elsewhere("/a/.cache/libvirt/virt-seed/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(
-        scope_is_elsewhere("/root" VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("/virt-seeds/" UNIT_UUID ".iso", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere(VIRT_SEED_RUNDIR "/web1.iso", SEED_SUFFIX));
-    assert_false(
-        scope_is_elsewhere(&(VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso")[1], SEED_SUFFIX));
-    assert_false(
-        scope_is_elsewhere(VIRT_SEED_RUNDIR "/" UNIT_UUID ".report", SEED_SUFFIX));
-    assert_false(scope_is_elsewhere("/" UNIT_UUID ".iso", SEED_SUFFIX));
-}
-
 int
 main(void)
 {
@@ -289,7 +266,6 @@ main(void)
             makes_directories_closed_to_others_below_a_home_behind_a_link),
         unit_test_in_directory(follows_no_link_below_the_home),
         unit_test_in_directory(takes_only_secrets_that_are_the_users_and_closed_to_all),
-        cmocka_unit_test(knows_paths_of_any_scope),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "base/user.h"
 #include "cli/doctor/doctor.h"
-#include "host/user.h"
 #include "store/libvirt-daemon.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
@@ -47,7 +47,7 @@ read_word(int root, const char *path, int *error)
 void
 doctor_user(struct doctor *doctor)
 {
-    if (user_find_in_root(doctor->root, MAKER_USER).is_known)
+    if (user_find(doctor->root, MAKER_USER).is_known)
         doctor_add(doctor, DOCTOR_OK, "user", NULL, "there is a user " MAKER_USER);
     else
         doctor_add(doctor, DOCTOR_NOTE, "user", "systemd-sysusers",
