@@ -48,6 +48,17 @@ path_matches(const char *path, const struct walk *walk)
     }
 }
 
+/* Return: the key of the value, or of the list that it is in. */
+static const char *
+last_key(const struct walk *walk)
+{
+    size_t depth = walk->depth;
+
+    while (depth > 1 && !walk->keys[depth - 1])
+        depth--;
+    return walk->keys[depth - 1];
+}
+
 static void
 apply(const struct walk *walk, const struct yaml_node *node)
 {
@@ -68,7 +79,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
         while (*name == '*' && strchr(name, '.'))
             name = strchr(name, '.') + 1;
         if (*name == '*' && walk->part->origin != PART_SECRET)
-            name = walk->keys[walk->depth - 1];
+            name = last_key(walk);
         check_warn(walk->check, rule->id, walk->part->line, rule->hint,
                    "%s: line %d: '%.256s' %s", walk->description, node->line,
                    name ? name : "*", rule->message);

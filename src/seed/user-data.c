@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "domain/part.h"
 #include "seed/content.h"
 #include "seed/template.h"
 #include "seed/yaml.h"
@@ -297,6 +298,21 @@ check_piece(void *context, const struct user_data_piece *piece, struct failure *
     return check_template(piece->data, piece->size, failure);
 }
 
+/* Return: whether the text is user-data in base64, which some tools want. */
+static bool
+is_encoded(const char *data, size_t size)
+{
+    cleanup_free char *text = xstrndup(data, size);
+    cleanup_buffer struct buffer decoded = {0};
+    size_t space;
+
+    if (base64_decode(&decoded, text) < 0)
+        return false;
+    return gzip_is(decoded.data, decoded.size) ||
+           find_header(decoded.data, decoded.size, &space) ||
+           is_mime(decoded.data, decoded.size);
+}
+
 static int
 check_plain(const char *data, size_t size, bool windows, struct failure **failure)
 {
@@ -338,12 +354,17 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with '# ' and a space before the header's word\n"
                            "remove the space: '#cloud-config'");
-    if (!header)
+    if (!header && is_encoded(data, size))
         return failure_set(failure, FAILURE_USER_DATA,
-                           "begins with no header that cloud-init knows, and would be "
-                           "ignored\n"
-                           "begin with '#cloud-config', '#!', '#include', "
-                           "'#cloud-boothook', or another of cloud-init's formats");
+                           "is base64, which cloud-init would ignore\n"
+                           "say so, with encoding=\"base64\", or decode it");
+    if (!header)
+        return failure_set(
+            failure, FAILURE_USER_DATA,
+            "begins with no header that cloud-init knows, and would be ignored\n"
+            "begin with '#cloud-config', '#!', '#include', '#cloud-boothook', or another "
+            "of cloud-init's formats; another program's file goes into "
+            "<user-data format=\"raw\">");
     if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (header->kind == USER_DATA_ARCHIVE)
