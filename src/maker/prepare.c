@@ -215,6 +215,7 @@ wire_or_refuse(const struct making *making, struct failure **failure)
     const struct wire_facts *facts = &making->facts;
     const struct wire_options options = {
         .imds_address = making->start->config->imds_address,
+        .facts = facts,
     };
     /* Whatever the configuration says about unwired domains, no guest gets another's seed
      * or writes another's report. */

@@ -145,10 +145,12 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_wire_facts struct wire_facts found = {0};
+    const struct wire_facts *facts = options->facts ? options->facts : &found;
 
-    wire_facts_read(&facts, domain);
-    if (facts.uses_shim) {
+    if (!options->facts)
+        wire_facts_read(&found, domain);
+    if (facts->uses_shim) {
         /* The shim adds all of it itself. */
         if (check_shim(request, failure) < 0 ||
             wire_remove_foreign(domain, options, wiring, failure) < 0)
@@ -164,12 +166,12 @@ wire_domain(struct domain *domain, const struct request *request,
             add_uuid(domain, wiring);
         if (wire_remove_foreign(domain, options, wiring, failure) < 0 ||
             wire_disk(domain, request, wiring, failure) < 0 ||
-            wire_serial(domain, &facts, request, options, wiring, failure) < 0)
+            wire_serial(domain, facts, request, options, wiring, failure) < 0)
             return -1;
         wiring->needed = wiring->change_count > 0;
         wire_report(domain, request, wiring);
     }
-    if (!facts.report_of_another)
+    if (!facts->report_of_another)
         return 0;
     /* Otherwise this guest would write another domain's report. If a device still uses
      * such a file, it is the user's own. */

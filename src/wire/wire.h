@@ -36,6 +36,8 @@ struct wire_options {
      * (inet_read_server_address()); if NULL, an existing address is kept, and
      * VIRT_SEED_IMDS_ADDRESS is the default. */
     const char *imds_address;
+    /* Of the domain's XML as it is; borrowed. If NULL, they are read. */
+    const struct wire_facts *facts;
 };
 
 /* Notes a change. */
