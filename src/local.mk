@@ -29,6 +29,7 @@ libbase_a_SOURCES = \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
+	%D%/base/options.h \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \

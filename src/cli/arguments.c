@@ -6,8 +6,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+
+/* A command's own options and the global ones. */
+#define ROWS_MAX 40
+/* What getopt returns for a long option: this plus the index of its row. */
+#define FIRST_ROW 256
 
 const struct option_row global_options[] = {
     OPTION_OF(struct context, 'c', "connect", "URI", uri,
@@ -32,92 +38,100 @@ const struct option_row global_options[] = {
     OPTION_END,
 };
 
-static bool
-is_option(const struct option_row *row, const char *word)
+/* The rows to look among: the command's first, then the global ones. */
+struct table {
+    const struct option_row *rows[ROWS_MAX];
+    size_t count;
+    size_t own;                               /* how many are the command's */
+    struct option long_options[ROWS_MAX + 1]; /* getopt's */
+    char letters[2 * ROWS_MAX + 3];           /* the same */
+};
+
+static void
+add_rows(struct table *table, const struct option_row *rows)
 {
-    const size_t length = strcspn(word, "=");
+    for (; rows && rows->name; rows++) {
+        assert(table->count < ROWS_MAX);
+        table->long_options[table->count] = (struct option){
+            .name = rows->name,
+            .has_arg = rows->argument ? required_argument : no_argument,
+            .val = FIRST_ROW + (int)table->count,
+        };
+        if (rows->letter) {
+            char *end = strchr(table->letters, '\0');
 
-    if (word[1] != '-')
-        return row->letter == word[1];
-    return strlen(row->name) == length - 2 &&
-           strncmp(row->name, word + 2, length - 2) == 0;
-}
-
-/* A script with an abbreviation would break as soon as another option begins like it. */
-const struct option_row *
-option_find(const struct command *command, const char *word, const char **value)
-{
-    const struct option_row *const tables[] = {command ? command->options : NULL,
-                                               global_options};
-    const bool is_long = strncmp(word, "--", 2) == 0;
-    const char *equals = strchr(word, '=');
-
-    *value = NULL;
-    if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
-        return NULL;
-    for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-        for (const struct option_row *row = tables[i]; row && row->name; row++) {
-            if (!is_option(row, word))
-                continue;
-            if (is_long && equals)
-                *value = equals + 1;
-            else if (!is_long && row->argument && word[2])
-                *value = word + 2;
-            return row;
+            *end++ = rows->letter;
+            if (rows->argument)
+                *end = ':';
         }
+        table->rows[table->count++] = rows;
     }
-    return NULL;
 }
 
-/* The value of the word may be a secret. */
-static int
-fail_unknown(const struct command *command, const char *word, struct failure **failure)
+/* Return: the index of the row that getopt means, or the number of rows if there is
+ * none. */
+static size_t
+find_row(const struct table *table, int option)
 {
-    const int length = word[1] == '-' ? (int)strcspn(word, "=") : 2;
+    size_t i = 0;
 
-    failure_set(failure, FAILURE_USAGE, "unknown option '%.*s'", length, word);
+    if (option >= FIRST_ROW)
+        return (size_t)option - FIRST_ROW;
+    while (i < table->count && (option == 0 || table->rows[i]->letter != option))
+        i++;
+    return i;
+}
+
+/* Says what is wrong with the option that getopt has just refused. Its value may be a
+ * secret. */
+static int
+fail_option(const struct table *table, const struct command *command, bool lacks_value,
+            const char *word, struct failure **failure)
+{
+    size_t index = find_row(table, optopt);
+    const struct option_row *row = index < table->count ? table->rows[index] : NULL;
+    cleanup_free char *name = xstrndup(word, strcspn(word, "="));
+
+    if (row && lacks_value)
+        return failure_set(failure, FAILURE_USAGE,
+                           "option '--%s' needs a value\nwrite --%s=%s", row->name,
+                           row->name, row->argument);
+    if (row)
+        return failure_set(failure, FAILURE_USAGE,
+                           "option '--%s' takes no value\nwrite --%s alone", row->name,
+                           row->name);
+    if (optopt != 0)
+        failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
+    else
+        failure_set(failure, FAILURE_USAGE, "unknown option '%s'", name);
     return failure_hint(failure, "virt-seed%s%s --help lists the options",
                         command ? " " : "", command ? command->name : "");
 }
 
-static int
-fail_value(const struct option_row *row, struct failure **failure)
-{
-    if (row->argument)
-        return failure_set(failure, FAILURE_USAGE,
-                           "option '--%s' needs a value\nwrite --%s=%s", row->name,
-                           row->name, row->argument);
-    return failure_set(failure, FAILURE_USAGE,
-                       "option '--%s' takes no value\nwrite --%s alone", row->name,
-                       row->name);
-}
-
 /* Return: as arguments_read(). */
 static int
-take_option(const struct option_row *row, const char *value,
-            const struct command *command, struct context *context, void *options,
-            struct failure **failure)
+take_option(const struct option_row *row, const struct command *command,
+            struct context *context, void *target, struct failure **failure)
 {
-    const bool is_global =
-        row >= global_options && row < global_options + ARRAY_SIZE(global_options);
-    char *member = (char *)(is_global ? context : options) + row->offset;
+    char *member = (char *)target + row->offset;
     struct option_values *values;
 
     /* A command that has options of its own must give the size of its struct options. */
-    assert(is_global || row->offset < command->options_size);
+    assert(row->kind > OPTION_LIST || target == context ||
+           row->offset < command->options_size);
     switch (row->kind) {
     case OPTION_FLAG:
         *(bool *)(void *)member = true;
         return 0;
     case OPTION_TEXT:
-        *(const char **)(void *)member = value;
+        *(const char **)(void *)member = optarg;
         return 0;
     case OPTION_LIST:
         values = (struct option_values *)(void *)member;
         if (values->count == LIMIT_SETTINGS)
             return failure_set(failure, FAILURE_USAGE, "too many options, at most %d",
                                LIMIT_SETTINGS);
-        values->list[values->count++] = (struct option_value){row, value};
+        values->list[values->count++] = (struct option_value){row, optarg};
         return 0;
     case OPTION_HELP:
         help_print(stdout, command);
@@ -129,34 +143,6 @@ take_option(const struct option_row *row, const char *value,
         return 1;
     }
     return 0;
-}
-
-/* Reads the options of a word; `words` moves on if a value is the next one. Return: as
- * arguments_read(). */
-static int
-read_options(struct context *context, const struct command *command, void *options,
-             char ***words, struct failure **failure)
-{
-    char *word = **words;
-    const bool is_long = word[1] == '-';
-
-    for (;;) {
-        const char *value;
-        const struct option_row *row = option_find(command, word, &value);
-        int result;
-
-        if (!row)
-            return fail_unknown(command, word, failure);
-        if (row->argument && !value && (*words)[1])
-            value = *++*words;
-        if (!row->argument != !value)
-            return fail_value(row, failure);
-        result = take_option(row, value, command, context, options, failure);
-        if (result != 0 || is_long || row->argument || !word[2])
-            return result;
-        /* Letters of options without a value may be in one word. */
-        *++word = '-';
-    }
 }
 
 static int
@@ -224,28 +210,37 @@ int
 arguments_read(struct context *context, const struct command *command, void *options,
                int argc, char **argv, struct failure **failure)
 {
-    bool only_operands = false;
-    char **end = argv + 1; /* of the operands, which move to the front */
-    char **words = argv + 1;
+    /* "+" makes getopt stop at the first operand, the command's name; ":" makes it tell a
+     * missing value from an unknown option. */
+    struct table table = {.count = 0};
+    int option, result;
 
-    for (; *words; words++) {
-        bool is_operand = only_operands || **words != '-' || !(*words)[1];
-        int result;
+    snprintf(table.letters, sizeof(table.letters), "%s", command ? ":" : "+:");
+    add_rows(&table, command ? command->options : NULL);
+    table.own = table.count;
+    add_rows(&table, global_options);
+    /* getopt prints no errors of its own, and starts from the beginning. */
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, table.letters, table.long_options, NULL)) !=
+           -1) {
+        size_t index = find_row(&table, option);
+        const char *word;
 
-        if (is_operand && !command)
-            break;
-        if (is_operand) {
-            *end++ = *words;
-        } else if (strcmp(*words, "--") == 0) {
-            only_operands = true;
-        } else {
-            result = read_options(context, command, options, &words, failure);
-            if (result != 0)
-                return result;
+        if (index == table.count)
+            return fail_option(&table, command, option == ':', argv[optind - 1], failure);
+        word = *option_word(argv);
+        if (option >= FIRST_ROW && option_is_abbreviated(argv, table.rows[index]->name)) {
+            optopt = 0;
+            return fail_option(&table, command, false, word, failure);
         }
+        result = take_option(table.rows[index], command, context,
+                             index < table.own ? options : context, failure);
+        if (result != 0)
+            return result;
     }
-    context->operands = command ? argv + 1 : words;
-    context->operand_count = (size_t)((command ? end : argv + argc) - context->operands);
+    context->operands = argv + optind;
+    context->operand_count = (size_t)(argc - optind);
     if (!command)
         return 0;
     if (check_global_options(context, command, failure) < 0 ||

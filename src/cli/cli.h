@@ -89,13 +89,6 @@ struct option_values {
 /* Those of every command, before or after its name; ended by OPTION_END. */
 extern const struct option_row global_options[];
 
-struct command;
-
-/* Return: the option of the command, or, with NULL, of all commands, that is in the word
- * ("--name", "--name=value", "-n", "-nvalue"), or NULL; `value` gets its value, or NULL. */
-const struct option_row *option_find(const struct command *command, const char *word,
-                                     const char **value);
-
 /* --- commands --------------------------------------------------------------------- */
 
 struct command {

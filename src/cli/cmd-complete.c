@@ -36,6 +36,43 @@ struct line {
     bool describe; /* also print what each word is */
 };
 
+/* Return: whether the word, up to its `length` without a value, is the option. */
+static bool
+is_option(const struct option_row *row, const char *word, size_t length)
+{
+    if (word[1] != '-')
+        return row->letter == word[1];
+    return strlen(row->name) == length - 2 &&
+           strncmp(row->name, word + 2, length - 2) == 0;
+}
+
+/* Return: the option that the word is, or NULL; `value` gets its value, if the word has
+ * one. */
+static const struct option_row *
+find_option(const struct line *line, const char *word, const char **value)
+{
+    const struct option_row *const tables[] = {
+        line->command ? line->command->options : NULL, global_options};
+    bool is_long = strncmp(word, "--", 2) == 0;
+    size_t length = strcspn(word, "=");
+
+    *value = NULL;
+    if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+        for (const struct option_row *row = tables[i]; row && row->name; row++) {
+            if (!is_option(row, word, length))
+                continue;
+            if (is_long && word[length])
+                *value = word + length + 1;
+            else if (!is_long && row->argument && word[2])
+                *value = word + 2;
+            return row;
+        }
+    }
+    return NULL;
+}
+
 static void
 read_word(struct line *line, const char *word)
 {
@@ -44,7 +81,7 @@ read_word(struct line *line, const char *word)
     bool has_dash = *word == '-' && word[1] && !line->only_operands;
 
     if (!row && !line->only_operands)
-        row = option_find(line->command, word, &value);
+        row = find_option(line, word, &value);
     line->pending = row && row->argument && !value ? row : NULL;
     if (row && value && strcmp(row->name, "connect") == 0)
         line->uri = value;
@@ -158,8 +195,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     for (size_t i = 0; i + 1 < context->operand_count; i++)
         read_word(&line, context->operands[i]);
     word = context->operands[context->operand_count - 1];
-    row = line.only_operands || line.pending ? NULL
-                                             : option_find(line.command, word, &value);
+    row = line.only_operands || line.pending ? NULL : find_option(&line, word, &value);
     is_dashes = strcmp(word, "-") == 0 || strncmp(word, "--", 2) == 0;
     if (line.pending) {
         offer_values(&line, line.pending->argument, word, "");

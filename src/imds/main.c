@@ -21,7 +21,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -32,6 +31,7 @@
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "imds/http.h"
 #include "imds/socket.h"
@@ -277,21 +277,18 @@ static const char usage[] =
     "      --help                 print this and exit\n"
     "      --version              print the version and exit\n";
 
-/* Return: the value of the option, in its word or the next one, to which `index` moves on; NULL
- * if the word is not the option, or there is no value. */
-static const char *
-read_value(char **argv, int *index, const char *option)
-{
-    const size_t length = strlen(option);
-    const char *word = argv[*index];
+/* There are no short options; the letters are for the switch below. */
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, 'h'},       {"listen", required_argument, NULL, 'l'},
+    {"root", required_argument, NULL, 'r'}, {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, 'V'},    {NULL, 0, NULL, 0},
+};
 
-    if (strncmp(word, option, length) != 0)
-        return NULL;
-    if (word[length] == '=')
-        return word + length + 1;
-    if (word[length] || !argv[*index + 1])
-        return NULL;
-    return argv[++*index];
+static int
+fail_usage(void)
+{
+    fputs("Try 'virt-seed-imds --help'.\n", stderr);
+    return STATUS_USAGE;
 }
 
 int
@@ -299,31 +296,37 @@ main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
     struct options options = {.root = "/"};
-    const char *value;
+    int option, index;
 
     if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
-    for (int i = 1; i < argc; i++) {
-        if ((value = read_value(argv, &i, "--listen"))) {
+    while ((option = getopt_long(argc, argv, "", long_options, &index)) != -1) {
+        if (option != '?' && option_is_abbreviated(argv, long_options[index].name))
+            return fail_usage();
+        switch (option) {
+        case 'h':
+            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        case 'l':
             /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)
-                options.listen[options.listen_count++] = value;
-        } else if ((value = read_value(argv, &i, "--root"))) {
-            options.root = value;
-        } else if (strcmp(argv[i], "--verbose") == 0) {
+                options.listen[options.listen_count++] = optarg;
+            break;
+        case 'r':
+            options.root = optarg;
+            break;
+        case 'v':
             options.verbose = true;
-        } else if (strcmp(argv[i], "--help") == 0) {
-            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        } else if (strcmp(argv[i], "--version") == 0) {
+            break;
+        case 'V':
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        } else {
-            fprintf(stderr,
-                    "virt-seed: error: unexpected argument '%.*s'\n"
-                    "Try 'virt-seed-imds --help'.\n",
-                    (int)strcspn(argv[i], "="), argv[i]);
-            return STATUS_USAGE;
+        default:
+            return fail_usage();
         }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "virt-seed: error: unexpected argument '%s'\n", argv[optind]);
+        return fail_usage();
     }
     if (run(&options, &failure) == 0)
         return EXIT_SUCCESS;
