@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * fgetpwent(3) makes two system calls for each line, at each start of a domain.
- */
 #include "config.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -13,85 +11,56 @@
 #include "base/memory.h"
 #include "base/user.h"
 
-/* The fields of passwd(5) and group(5) that are read; both begin in the same way. */
-enum field {
-    FIELD_NAME,
-    FIELD_PASSWORD,
-    FIELD_ID,
-    FIELD_GROUP,
-    FIELD_COMMENT,
-    FIELD_HOME,
-    FIELD_COUNT,
-};
-
-/* Reads the file, and finds the first line in which the field has the value. `fields` are
- * its fields, "" for those that it lacks, and borrowed from the text. */
-static bool
-find_line(int root, const char *path, enum field field, const char *value,
-          struct buffer *text, const char *fields[FIELD_COUNT])
+/* Opens the file's content, which `text` keeps: on the file itself, fgetpwent(3) makes two
+ * system calls for each line, at each start of a domain. Return: NULL if there is none. */
+static FILE *
+open_accounts(int root, const char *path, struct buffer *text)
 {
-    char *rest;
-
-    if (fs_read_in_root(root, path, LIMIT_ACCOUNTS, text) < 0)
-        return false;
-    rest = text->data;
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        for (int i = 0; i < FIELD_COUNT; i++)
-            fields[i] = line ? strsep(&line, ":") : "";
-        if (strcmp(fields[field], value) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Return: whether it is the number of a user or a group. */
-static bool
-read_id(const char *text, id_t *id)
-{
-    char *end;
-    const unsigned long number = strtoul(text, &end, 10);
-
-    *id = (id_t)number;
-    return *text >= '0' && *text <= '9' && !*end && number < (id_t)-1;
+    if (fs_read_in_root(root, path, LIMIT_ACCOUNTS, text) < 0 || text->size == 0)
+        return NULL;
+    return fmemopen(text->data, text->size, "r");
 }
 
 struct user
 user_find(int root, const char *name)
 {
-    struct user user = {.uid = NOBODY, .gid = NOBODY};
     cleanup_buffer struct buffer text = {0};
-    const char *fields[FIELD_COUNT];
-    id_t uid, gid;
+    cleanup_fclose FILE *file = open_accounts(root, "/etc/passwd", &text);
+    const struct passwd *entry;
 
-    if (!find_line(root, "/etc/passwd", FIELD_NAME, name, &text, fields))
-        return user;
-    /* Another name of root's is a mistake. */
-    if (read_id(fields[FIELD_ID], &uid) && read_id(fields[FIELD_GROUP], &gid) && uid != 0)
-        user = (struct user){.is_known = true, .uid = uid, .gid = gid};
-    return user;
+    while (file && (entry = fgetpwent(file))) {
+        /* Another name of root's is a mistake. */
+        if (strcmp(entry->pw_name, name) == 0 && entry->pw_uid != 0)
+            return (struct user){
+                .is_known = true, .uid = entry->pw_uid, .gid = entry->pw_gid};
+    }
+    return (struct user){.uid = NOBODY, .gid = NOBODY};
 }
 
 char *
 user_find_home(int root, uid_t user)
 {
-    cleanup_free char *id = xasprintf("%lu", (unsigned long)user);
     cleanup_buffer struct buffer text = {0};
-    const char *fields[FIELD_COUNT];
+    cleanup_fclose FILE *file = open_accounts(root, "/etc/passwd", &text);
+    const struct passwd *entry;
 
-    if (!find_line(root, "/etc/passwd", FIELD_ID, id, &text, fields))
-        return NULL;
-    return xstrdup(fields[FIELD_HOME]);
+    while (file && (entry = fgetpwent(file))) {
+        if (entry->pw_uid == user)
+            return xstrdup(entry->pw_dir);
+    }
+    return NULL;
 }
 
 gid_t
 group_find(int root, const char *name, gid_t otherwise)
 {
     cleanup_buffer struct buffer text = {0};
-    const char *fields[FIELD_COUNT];
-    id_t id;
+    cleanup_fclose FILE *file = open_accounts(root, "/etc/group", &text);
+    const struct group *entry;
 
-    if (find_line(root, "/etc/group", FIELD_NAME, name, &text, fields) &&
-        read_id(fields[FIELD_ID], &id))
-        return id;
+    while (file && (entry = fgetgrent(file))) {
+        if (strcmp(entry->gr_name, name) == 0)
+            return entry->gr_gid;
+    }
     return otherwise;
 }

@@ -19,7 +19,8 @@ struct user {
     gid_t gid;
 };
 
-/* Return: the user in /etc/passwd, but not root; nobody if there is none. */
+/* Return: the user of that name in /etc/passwd, but not root; not known, and with the ids of the
+ * user who owns nothing, if there is none. */
 struct user user_find(int root, const char *name);
 
 /* Return: the home that /etc/passwd has for the user, owned by the caller (free), or NULL. */

@@ -62,7 +62,7 @@ enum maker_event {
     MAKER_EVENT_FAILED,     /* cloud-init reported errors */
 };
 
-/* A domain's record, or its definition, as it is to be from now on. */
+/* The new text of a domain's record, or of its definition. */
 struct maker_result {
     struct buffer text;
     enum maker_event event; /* of a record */
