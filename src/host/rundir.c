@@ -76,7 +76,7 @@ rundir_take_resume(int rundir, const char *domain, const char *uuid)
     if (fd != -ENOENT)
         unlinkat(rundir, name, 0);
     /* If an earlier start has had no release. */
-    rundir_forget_resumed(rundir, uuid);
+    unlinkat(rundir, resumed, 0);
     return false;
 }
 
@@ -88,12 +88,14 @@ rundir_is_resumed(int rundir, const char *uuid)
     return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void
-rundir_forget_resumed(int rundir, const char *uuid)
+int
+rundir_forget_resumed(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
 
-    unlinkat(rundir, name, 0);
+    if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
+        return own_directory_fail("remove", scope()->rundir, name, -errno, failure);
+    return 0;
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */

@@ -29,7 +29,7 @@ bool rundir_take_resume(int rundir, const char *domain, const char *uuid);
 
 /* Return: whether the last start resumed the guest. */
 bool rundir_is_resumed(int rundir, const char *uuid);
-void rundir_forget_resumed(int rundir, const char *uuid);
+int rundir_forget_resumed(int rundir, const char *uuid, struct failure **failure);
 
 /*
  * Writes the shim order: the word to add to the serial, or "", and whether the guest

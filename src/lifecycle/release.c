@@ -48,7 +48,7 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
     if (rundir < 0)
         return;
-    rundir_forget_resumed(rundir, uuid);
+    rundir_forget_resumed(rundir, uuid, failure);
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *another = NULL;
 
