@@ -343,7 +343,8 @@ removes_what_is_the_domains_alone(void **state)
     rundir_remove_seed(rundir, UNIT_UUID, &failure);
     assert_no_failure(failure);
     assert_true(rundir_is_resumed(rundir, UNIT_UUID));
-    rundir_forget_resumed(rundir, UNIT_UUID);
+    rundir_forget_resumed(rundir, UNIT_UUID, &failure);
+    assert_no_failure(failure);
     assert_int_equal(unit_count_entries(rundir), 2);
     assert_int_equal(faccessat(rundir, UNIT_OTHER_UUID ".iso", F_OK, 0), 0);
     /* And once more, when there is nothing. */
