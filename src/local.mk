@@ -266,6 +266,8 @@ $(schemas): %.inc: %.json
 libimport_a_SOURCES = \
 	%D%/import/import.c \
 	%D%/import/import.h \
+	%D%/import/interfaces.c \
+	%D%/import/interfaces.h \
 	%D%/import/kubevirt.c \
 	%D%/import/kubevirt.h \
 	%D%/import/kubevirt-file.c \

@@ -20,6 +20,7 @@
 #include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
+#include "import/interfaces.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"
 #include "wire/wire.h"
@@ -133,27 +134,43 @@ add_public_keys(struct import *import, const json_t *meta, const char *key,
     return 0;
 }
 
+/* Return: the document that the value of a key refers to; NULL if it cannot be read. */
+static const struct document *
+find_content(const struct meta_import *meta, const json_t *value)
+{
+    cleanup_free char *path = layout_content_path(value);
+    const struct document *document = path ? seed_find_document(meta->seed, path) : NULL;
+
+    return document && !document->unread ? document : NULL;
+}
+
+/* Return: <initialization>, added if it was not there. */
+static xmlNode *
+find_initialization(const struct import *import)
+{
+    xmlNode *node = vocabulary_child(import->element, "initialization");
+
+    return node ? node : element_add(import->element, "initialization");
+}
+
 /* cloud-init writes each file to its path; the content is another file of the drive. */
 static int
 add_files(const struct meta_import *meta, const char *key, const json_t *list,
           struct failure **failure)
 {
-    xmlNode *files = element_add(meta->import->element, "initialization");
+    xmlNode *files = element_add(find_initialization(meta->import), "files");
     json_t *item;
     size_t i;
 
-    files = element_add(files, "files");
     json_array_foreach((json_t *)list, i, item)
     {
         const char *path = json_string_value(json_object_get(item, "path"));
-        cleanup_free char *content =
-            layout_content_path(json_object_get(item, "content_path"));
         const struct document *document =
-            content ? seed_find_document(meta->seed, content) : NULL;
+            find_content(meta, json_object_get(item, "content_path"));
         cleanup_buffer struct buffer encoded = {0};
         xmlNode *file;
 
-        if (!path || !document || document->unread || json_object_size(item) != 2 ||
+        if (!path || !document || json_object_size(item) != 2 ||
             !element_can_hold(path, strlen(path)))
             return fail_key(key,
                             "has a file without a path or a content that can be read",
@@ -188,6 +205,27 @@ add_password(struct import *import, const char *key, const json_t *meta,
     return 0;
 }
 
+static int
+add_network(const struct meta_import *meta, const char *key, const json_t *value,
+            struct failure **failure)
+{
+    const struct document *document =
+        find_content(meta, json_object_get(value, "content_path"));
+
+    if (seed_find_document(meta->seed, "openstack/latest/network_data.json")) {
+        import_note(meta->import, "key 'network_config' is ignored: cloud-init prefers "
+                                  "network_data.json");
+        return 0;
+    }
+    if (!document)
+        return fail_key(key, "refers to no file that can be read",
+                        "write its content_path, such as /content/0000", failure);
+    if (interfaces_import(find_initialization(meta->import), &document->data, failure) <
+        0)
+        return failure_prefix(failure, "key '%s', file '%s'", key, document->path);
+    return 0;
+}
+
 /* Keys of a ConfigDrive that are not text. Return: 1 if it is one, 0, or -1. */
 static int
 add_openstack_key(const struct meta_import *meta, const json_t *all, const char *key,
@@ -211,18 +249,9 @@ add_openstack_key(const struct meta_import *meta, const json_t *all, const char 
                     "its domain");
         return 1;
     }
-    if (strcmp(key, "network_config") != 0)
-        return 0;
-    if (!seed_find_document(meta->seed, "openstack/latest/network_data.json"))
-        return fail_key(key,
-                        "names a network in the form of interfaces(5), which no element "
-                        "can express",
-                        "give the documents yourself, with the network as "
-                        "network_data.json: 'virt-seed set --network-config'",
-                        failure);
-    import_note(import, "key 'network_config' is ignored: cloud-init prefers "
-                        "network_data.json");
-    return 1;
+    if (strcmp(key, "network_config") == 0)
+        return add_network(meta, key, value, failure) < 0 ? -1 : 1;
+    return 0;
 }
 
 /* A key without an element becomes an <entry> of `node`. */
@@ -415,7 +444,7 @@ import_seed(struct import *import, const struct seed *seed, const char *name,
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *file = &seed->documents[i];
 
-        /* add_files() takes these. */
+        /* add_files() and add_network() take these. */
         if (json_object_get(references, file->path))
             continue;
         if (add_file(&importing, file, config_drive ? configdrive_files : nocloud_files,

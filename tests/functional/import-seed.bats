@@ -62,6 +62,67 @@ seeded_domain() {
     assert_said 'datasource="configdrive"' 'locale: C.UTF-8' '>one<'
 }
 
+# make_configdrive FILE: makes a ConfigDrive with that network, in the form of interfaces(5).
+make_configdrive() {
+    rm -rf files
+    mkdir -p files/openstack/latest files/openstack/content
+    echo '{"uuid": "i-1", "network_config": {"content_path": "/content/0000"}}' \
+        >files/openstack/latest/meta_data.json
+    cp "$1" files/openstack/content/0000
+    make_image seed.iso config-2
+}
+
+@test "import translates a ConfigDrive's network in the form of interfaces(5)" {
+    cat >interfaces <<'END'
+auto lo
+iface lo inet loopback
+
+        dns_nameservers 192.0.2.53 192.0.2.54
+        dns_search example.org
+auto eth0
+iface eth0 inet static
+        address 192.0.2.20
+        netmask 255.255.255.0
+        gateway 192.0.2.1
+# the second one
+allow-hotplug eth1
+iface eth1 inet dhcp
+iface eth1 inet6 static
+        address fd00::2/64
+END
+    make_configdrive interfaces
+    run -0 virt-seed import seed.iso
+    domain_xml "$(sed '1d;$d' <<<"$output")" | sed 's|<ci:cloud-init |&datasource="configdrive" |' >domain.xml
+    virt-seed dump domain.xml openstack/latest/network_data.json >network
+    jq -e '[.networks[] | [.link, .type, .ip_address, .netmask]] == [
+        ["nic0", "ipv4", "192.0.2.20", "255.255.255.0"], ["nic1", "ipv4_dhcp", null, null],
+        ["nic1", "ipv6", "fd00::2", "ffff:ffff:ffff:ffff::"]] and
+        .networks[0].routes[0].gateway == "192.0.2.1"' network
+    jq -e '[.links[].name] == ["eth0", "eth1"] and .networks[0].dns_search == ["example.org"] and
+        .networks[0].dns_nameservers == ["192.0.2.53", "192.0.2.54"]' network
+}
+
+@test "import says which line of interfaces(5) no element can express" {
+    local line words
+
+    while IFS='|' read -r line words; do
+        printf 'iface eth0 inet static\n  address 192.0.2.2/24\n%b\n' "$line" >interfaces
+        make_configdrive interfaces
+        run virt-seed import seed.iso
+        assert_refused 1 'openstack/content/0000' 'line 3' "$words"
+    done <<'END'
+mtu 9000|the option 'mtu'
+iface eth1 inet ppp|the method 'ppp'
+iface eth0 inet dhcp|a second address of 'eth0'
+iface eth1|without a name, a family and a method
+address 192.0.2.3/24|the option 'address'
+END
+    printf 'auto eth0\ngateway 192.0.2.1\n' >interfaces
+    make_configdrive interfaces
+    run virt-seed import seed.iso
+    assert_refused 1 'line 2' "the option 'gateway'"
+}
+
 @test "import and wire --replace read the seed of a domain's disk" {
     make_image 'my seed.iso'
     seeded_domain "$PWD/my seed.iso" >domain.xml

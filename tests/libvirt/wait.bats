@@ -309,6 +309,12 @@ waiting_is_over() {
     [[ $output = *"domain 'plain' will never report: it asks for no seed"* ]]
     run -1 virt_seed wait --next quiet
     [[ $output = *"domain 'quiet' will never report: its <cloud-init> says report=\"no\""* ]]
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'><ci:user-data format='raw'>version: v1alpha1</ci:user-data></ci:cloud-init>" \
+        domain_define appliance
+    virt_seed --quiet wire appliance
+    lab_virsh start appliance
+    run -1 virt_seed wait appliance
+    [[ $output = *"domain 'appliance' will never report: its <user-data format=\"raw\"> is for a guest without cloud-init"* ]]
     lab_virsh start web1
     rm "$LAB_DIR/root$report_dir/$web1.report"
     run -1 virt_seed wait web1
