@@ -134,16 +134,6 @@ open_program(struct failure **failure)
     return fd;
 }
 
-/* The hook has an alarm, but not the commands. */
-static void
-limit_time(int socket)
-{
-    const struct timeval limit = {.tv_sec = LIMIT_MAKER_SECONDS};
-
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
 int
 maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
@@ -168,7 +158,9 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
                                  "check that not too many files are open");
     theirs = sockets[1];
     maker->socket = sockets[0];
-    limit_time(maker->socket);
+    /* The hook has an alarm, but not the commands. */
+    maker->end = clock_milliseconds() + LIMIT_MAKER_SECONDS * 1000;
+    fcntl(maker->socket, F_SETFL, O_NONBLOCK);
     start.program = program;
     start.xml = document;
     start.socket = theirs;
@@ -241,7 +233,7 @@ wait_for_end(struct maker *maker, struct failure **failure)
     struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
 
-    const int found = message_receive(maker->socket, &more);
+    const int found = message_receive(maker->socket, maker->end, &more);
 
     if (found == -EAGAIN)
         return fail_maker(maker, "did not end", failure);
@@ -269,7 +261,7 @@ maker_say_hello(struct maker *maker, const struct hello *hello, struct failure *
     cleanup_buffer struct buffer message = {0};
 
     hello_put(hello, &message);
-    if (message_send(maker->socket, MESSAGE_HELLO, &message) < 0)
+    if (message_send(maker->socket, maker->end, MESSAGE_HELLO, &message) < 0)
         return fail_ended(maker, failure);
     return 0;
 }
@@ -284,7 +276,7 @@ answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
         return fail_maker(maker, "asked for what it may not have", failure);
     host->answer(host->data, needs);
     answers_put(needs, &answers);
-    if (message_send(maker->socket, MESSAGE_ANSWERS, &answers) < 0)
+    if (message_send(maker->socket, maker->end, MESSAGE_ANSWERS, &answers) < 0)
         return fail_ended(maker, failure);
     return 0;
 }
@@ -314,13 +306,13 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
         struct failure **failure)
 {
     cleanup_buffer struct buffer question = {0};
-    int found = message_receive(maker->socket, message);
+    int found = message_receive(maker->socket, maker->end, message);
 
     if (found == MESSAGE_NEEDS && host) {
         question = steal_buffer(message);
         if (answer_needs(maker, hello->role, host, needs, &question, failure) < 0)
             return -1;
-        found = message_receive(maker->socket, message);
+        found = message_receive(maker->socket, maker->end, message);
     }
     /* It may have ended before it has heard everything. */
     if (found == 0 || found == -ECONNRESET)

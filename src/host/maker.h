@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buffer.h"
@@ -29,6 +30,7 @@ enum {
 struct maker {
     pid_t pid; /* 0 if it has ended */
     int socket;
+    int64_t end; /* of clock_milliseconds(): when it is late */
 };
 
 #define MAKER_NONE ((struct maker){.socket = -1})

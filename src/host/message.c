@@ -2,12 +2,15 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "host/message.h"
 
 /* The length of a text that is NULL. */
@@ -17,6 +20,22 @@ struct header {
     uint32_t kind;
     uint32_t size;
 };
+
+/* --- waiting -------------------------------------------------------------------------- */
+
+/* After a call has failed with errno: waits, if it is to be repeated. Return: 0 or -errno. */
+static int
+wait_for_socket(int socket, short events, int64_t end)
+{
+    struct pollfd ready = {.fd = socket, .events = events};
+    const int64_t left = end - clock_milliseconds();
+
+    if (errno == EINTR)
+        return 0;
+    if (errno != EAGAIN || left <= 0)
+        return -errno;
+    return poll(&ready, 1, left < INT_MAX ? (int)left : -1) == 0 ? -EAGAIN : 0;
+}
 
 /* --- writing -------------------------------------------------------------------------- */
 
@@ -61,42 +80,62 @@ message_put_failure(struct buffer *message, const struct failure *failure)
     message_put_text(message, failure->hint);
 }
 
+static int
+send_all(int socket, int64_t end, const void *data, size_t size)
+{
+    const char *rest = data;
+
+    while (size > 0) {
+        const ssize_t count = write(socket, rest, size);
+        const int error = count < 0 ? wait_for_socket(socket, POLLOUT, end) : 0;
+
+        if (error < 0)
+            return error;
+        if (count > 0) {
+            rest += count;
+            size -= (size_t)count;
+        }
+    }
+    return 0;
+}
+
 int
-message_send(int socket, enum message_kind kind, const struct buffer *content)
+message_send(int socket, int64_t end, enum message_kind kind,
+             const struct buffer *content)
 {
     const struct header header = {(uint32_t)kind, (uint32_t)content->size};
-    int error = fs_write_all(socket, &header, sizeof(header));
+    int error = send_all(socket, end, &header, sizeof(header));
 
-    return error < 0 ? error : fs_write_all(socket, content->data, content->size);
+    return error < 0 ? error : send_all(socket, end, content->data, content->size);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
 /* Return: how many bytes were there, or -errno. */
 static ssize_t
-receive_all(int socket, char *data, size_t size)
+receive_all(int socket, int64_t end, char *data, size_t size)
 {
     size_t have = 0;
 
     while (have < size) {
-        ssize_t count = read(socket, data + have, size - have);
+        const ssize_t count = read(socket, data + have, size - have);
+        const int error = count < 0 ? wait_for_socket(socket, POLLIN, end) : 0;
 
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return -errno;
+        if (error < 0)
+            return error;
         if (count == 0)
             break;
-        have += (size_t)count;
+        if (count > 0)
+            have += (size_t)count;
     }
     return (ssize_t)have;
 }
 
 int
-message_receive(int socket, struct buffer *content)
+message_receive(int socket, int64_t end, struct buffer *content)
 {
     struct header header;
-    ssize_t count = receive_all(socket, (char *)&header, sizeof(header));
+    ssize_t count = receive_all(socket, end, (char *)&header, sizeof(header));
 
     if (count <= 0)
         return (int)count;
@@ -104,7 +143,7 @@ message_receive(int socket, struct buffer *content)
         return -EBADMSG;
     if (header.kind == 0 || header.kind > MESSAGE_RESULT)
         return -EBADMSG;
-    count = receive_all(socket, buffer_reserve(content, header.size), header.size);
+    count = receive_all(socket, end, buffer_reserve(content, header.size), header.size);
     if (count < 0)
         return (int)count;
     if (count != (ssize_t)header.size)

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 
 #define LIMIT_CONTENT (32 * MIB)
+#define MESSAGE_NO_END INT64_MAX
 
 enum message_kind {
     MESSAGE_HELLO = 1, /* keeper to maker, once */
@@ -37,8 +38,13 @@ void message_put_text(struct buffer *message, const char *text);
 void message_put_time(struct buffer *message, time_t time);
 void message_put_failure(struct buffer *message, const struct failure *failure);
 
-/* Sends it. Return: 0 or -errno. */
-int message_send(int socket, enum message_kind kind, const struct buffer *content);
+/*
+ * Sends it. The time of clock_milliseconds() at which a socket with O_NONBLOCK is given up is
+ * `end`, however little or much goes through it; other sockets wait as long as it takes.
+ * Return: 0 or -errno, -EAGAIN at the end.
+ */
+int message_send(int socket, int64_t end, enum message_kind kind,
+                 const struct buffer *content);
 
 /* --- reading -------------------------------------------------------------------------- */
 
@@ -48,9 +54,9 @@ struct message {
     bool is_bad; /* there was a mistake; everything read since then is 0 or NULL */
 };
 
-/* Receives a message of at most LIMIT_CONTENT bytes. Return: its kind; 0 at the end; or
- * -errno, -EBADMSG if it is none. */
-int message_receive(int socket, struct buffer *content);
+/* Receives a message of at most LIMIT_CONTENT bytes; `end` as in message_send(). Return: its
+ * kind; 0 if nothing more comes; or -errno, -EBADMSG if it is not a message. */
+int message_receive(int socket, int64_t end, struct buffer *content);
 
 /* Begins to read the content, which must stay as it is. */
 struct message message_begin(const struct buffer *content);

@@ -37,8 +37,8 @@ ask_keeper(void *data, struct needs *needs)
     cleanup_buffer struct buffer answers = {0};
 
     needs_put(needs, &question);
-    if (message_send(MAKER_SOCKET, MESSAGE_NEEDS, &question) < 0 ||
-        message_receive(MAKER_SOCKET, &answers) != MESSAGE_ANSWERS ||
+    if (message_send(MAKER_SOCKET, MESSAGE_NO_END, MESSAGE_NEEDS, &question) < 0 ||
+        message_receive(MAKER_SOCKET, MESSAGE_NO_END, &answers) != MESSAGE_ANSWERS ||
         !answers_get(needs, &answers))
         _exit(EXIT_FAILURE);
 }
@@ -100,7 +100,7 @@ run_prepare(struct hello *hello)
     if (make_verdict(hello, &verdict, &verdict.refusal) < 0)
         verdict.kind = VERDICT_REFUSE;
     verdict_put(&verdict, &message);
-    return message_send(MAKER_SOCKET, MESSAGE_VERDICT, &message);
+    return message_send(MAKER_SOCKET, MESSAGE_NO_END, MESSAGE_VERDICT, &message);
 }
 
 /* --- a record, a definition ----------------------------------------------------------- */
@@ -126,7 +126,7 @@ run_for_result(const struct hello *hello,
 
     make(hello, &result, &failure);
     result_put(&result, failure, &message);
-    return message_send(MAKER_SOCKET, MESSAGE_RESULT, &message);
+    return message_send(MAKER_SOCKET, MESSAGE_NO_END, MESSAGE_RESULT, &message);
 }
 
 /* --- all of them ------------------------------------------------------------------------ */
@@ -137,7 +137,7 @@ run(void)
     cleanup_hello struct hello hello = {0};
     cleanup_buffer struct buffer message = {0};
 
-    if (message_receive(MAKER_SOCKET, &message) != MESSAGE_HELLO ||
+    if (message_receive(MAKER_SOCKET, MESSAGE_NO_END, &message) != MESSAGE_HELLO ||
         !hello_get(&hello, &message))
         return -1;
     buffer_clear(&message);

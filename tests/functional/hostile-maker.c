@@ -467,7 +467,7 @@ static void
 hear_hello(void)
 {
     if (!now.is_heard)
-        message_receive(MAKER_SOCKET, &now.hello);
+        message_receive(MAKER_SOCKET, MESSAGE_NO_END, &now.hello);
     now.is_heard = true;
 }
 
@@ -484,7 +484,7 @@ say(unsigned long kind, const struct field *fields)
     cleanup_buffer struct buffer message = {0};
 
     put_fields(fields, &message);
-    message_send(MAKER_SOCKET, (enum message_kind)kind, &message);
+    message_send(MAKER_SOCKET, MESSAGE_NO_END, (enum message_kind)kind, &message);
 }
 
 static void
@@ -515,7 +515,7 @@ say_what_it_was_told(void)
 
     put_fields(before, &message);
     message_put_bytes(&message, now.told.data, now.told.size);
-    message_send(MAKER_SOCKET, MESSAGE_VERDICT, &message);
+    message_send(MAKER_SOCKET, MESSAGE_NO_END, MESSAGE_VERDICT, &message);
 }
 
 static void
@@ -584,7 +584,7 @@ play_step(const struct step *step)
         hear_hello();
         break;
     case HEAR_ANSWERS:
-        message_receive(MAKER_SOCKET, &now.told);
+        message_receive(MAKER_SOCKET, MESSAGE_NO_END, &now.told);
         break;
     case SAY:
         say(step->number, step->fields);
@@ -654,13 +654,13 @@ play_row(const struct maker_rows *group, const struct maker_row *row)
     }
     if (group->reader == READER_OF_NEEDS) {
         say(MESSAGE_NEEDS, row->fields);
-        message_receive(MAKER_SOCKET, &now.told);
+        message_receive(MAKER_SOCKET, MESSAGE_NO_END, &now.told);
         say(MESSAGE_VERDICT, nothing);
         return;
     }
     if (row->given.right != KEY_NONE) {
         say(MESSAGE_NEEDS, key_need);
-        message_receive(MAKER_SOCKET, &now.told);
+        message_receive(MAKER_SOCKET, MESSAGE_NO_END, &now.told);
     }
     if (ftruncate(MAKER_OUTPUT, row->given.image_size) < 0)
         _exit(EXIT_FAILURE);

@@ -32,6 +32,8 @@ killed=$((128 + 31))
     [[ $(uname -m) = s390x ]] || grep -qx mmap-of-code <<<"$plants"
     for plant in $plants; do
         run "$sandbox_plant" "$plant" 4<sandbox-canary 5<>image
+        # A kernel may have no calls of i386 at all.
+        [[ $plant != getpid-of-i386 || $status -ne $((128 + 11)) ]] || status=$killed
         [[ $status -eq $killed && -z $output ]] || { echo "$plant: $status: $output"; return 1; }
     done
     [[ $(<sandbox-canary) = canary && ! -e elsewhere ]]

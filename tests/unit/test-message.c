@@ -3,12 +3,17 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "host/message.h"
 #include "unit.h"
 
@@ -22,7 +27,7 @@ receive(const void *data, size_t size, struct buffer *content)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
     assert_int_equal(fs_write_all(sockets[0], data, size), 0);
     close(sockets[0]);
-    result = message_receive(sockets[1], content);
+    result = message_receive(sockets[1], MESSAGE_NO_END, content);
     close(sockets[1]);
     return result;
 }
@@ -37,16 +42,79 @@ messages_arrive_one_after_the_other(void **state)
     (void)state;
     buffer_append(&sent, "sixteen\0bytes..", 16);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
-    assert_int_equal(message_send(sockets[0], MESSAGE_NEEDS, &sent), 0);
-    assert_int_equal(message_send(sockets[0], MESSAGE_RESULT, &(struct buffer){0}), 0);
+    assert_int_equal(message_send(sockets[0], MESSAGE_NO_END, MESSAGE_NEEDS, &sent), 0);
+    assert_int_equal(
+        message_send(sockets[0], MESSAGE_NO_END, MESSAGE_RESULT, &(struct buffer){0}), 0);
     close(sockets[0]);
-    assert_int_equal(message_receive(sockets[1], &received), MESSAGE_NEEDS);
+    assert_int_equal(message_receive(sockets[1], MESSAGE_NO_END, &received),
+                     MESSAGE_NEEDS);
     assert_true(buffer_is_same(&sent, &received));
     buffer_clear(&received);
-    assert_int_equal(message_receive(sockets[1], &received), MESSAGE_RESULT);
+    assert_int_equal(message_receive(sockets[1], MESSAGE_NO_END, &received),
+                     MESSAGE_RESULT);
     assert_int_equal(received.size, 0);
-    assert_int_equal(message_receive(sockets[1], &received), 0);
+    assert_int_equal(message_receive(sockets[1], MESSAGE_NO_END, &received), 0);
     close(sockets[1]);
+}
+
+/* The other end of a socket, which reads, or writes a message, a byte every 10 ms until it is
+ * closed. */
+static void
+dribble(int socket, bool reads)
+{
+    const uint32_t header[2] = {MESSAGE_NEEDS, MIB};
+    const char byte = '\0';
+    char taken;
+
+    if (!reads)
+        fs_write_all(socket, header, sizeof(header));
+    while ((reads ? read(socket, &taken, 1) : write(socket, &byte, 1)) == 1)
+        usleep(10000);
+    _exit(EXIT_SUCCESS);
+}
+
+/* Return: what message_receive() or message_send() does at such a socket, with 300 ms. */
+static int
+talk_to_dribbler(bool reads, const struct buffer *sent)
+{
+    const int64_t begin = clock_milliseconds();
+    cleanup_buffer struct buffer received = {0};
+    int sockets[2];
+    pid_t child;
+    int result;
+
+    assert_int_equal(
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(sockets[0]);
+        fcntl(sockets[1], F_SETFL, 0);
+        dribble(sockets[1], reads);
+    }
+    close(sockets[1]);
+    if (reads)
+        result = message_send(sockets[0], begin + 300, MESSAGE_ANSWERS, sent);
+    else
+        result = message_receive(sockets[0], begin + 300, &received);
+    assert_in_range(clock_milliseconds() - begin, 300, 10000);
+    close(sockets[0]);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return result;
+}
+
+static void
+gives_up_at_the_end_whatever_comes(void **state)
+{
+    cleanup_buffer struct buffer large = {0};
+
+    (void)state;
+    buffer_reserve(&large, 8 * MIB);
+    large.size = 8 * MIB;
+    memset(large.data, 0, large.size);
+    assert_int_equal(talk_to_dribbler(false, NULL), -EAGAIN);
+    assert_int_equal(talk_to_dribbler(true, &large), -EAGAIN);
 }
 
 static void
@@ -173,6 +241,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_one_after_the_other),
+        cmocka_unit_test(gives_up_at_the_end_whatever_comes),
         cmocka_unit_test(refuses_bytes_that_are_no_message),
         cmocka_unit_test(times_arrive),
         cmocka_unit_test(half_a_time_is_none),
