@@ -167,8 +167,7 @@ check_patch(const struct check *check, const struct part *part, struct progress 
 
     if (start)
         patch = json_loadb(start, (size_t)(end - start), 0, NULL);
-    json_array_foreach(patch, index, operation)
-    {
+    json_array_foreach(patch, index, operation) {
         const char *word = json_string_value(json_object_get(operation, "op"));
         const char *path = json_string_value(json_object_get(operation, "path"));
         const char *from = json_string_value(json_object_get(operation, "from"));

@@ -102,8 +102,7 @@ print_text(const struct doctor *doctor, bool verbose)
     bool unknown = false;
     size_t i;
 
-    json_array_foreach(doctor->diagnoses, i, diagnosis)
-    {
+    json_array_foreach(doctor->diagnoses, i, diagnosis) {
         const char *state = json_string_value(json_object_get(diagnosis, "state"));
         const char *fix = json_string_value(json_object_get(diagnosis, "fix"));
 

@@ -70,8 +70,7 @@ judge(struct inspection *inspection)
                      taken, problem);
         json_object_del(references, file->path);
     }
-    json_object_foreach(references, path, reference)
-    {
+    json_object_foreach(references, path, reference) {
         cleanup_free char *problem = xasprintf(
             "is missing, but the meta-data names it as %s: cloud-init does not take the "
             "seed",
@@ -108,8 +107,7 @@ print_text(const struct inspection *inspection)
     print_outside_string(stdout, inspection->seed->label);
     printf("\ndatasource: %s\n",
            inspection->layout ? inspection->layout->datasource : "none, by this label");
-    json_array_foreach(inspection->documents, i, document)
-    {
+    json_array_foreach(inspection->documents, i, document) {
         const char *text = json_string_value(json_object_get(document, "problem"));
 
         if (!text)

@@ -125,8 +125,7 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)manifest->value, key, value)
-    {
+    json_object_foreach((json_t *)manifest->value, key, value) {
         const char *const *match = known;
 
         while (*match && strcmp(*match, key) != 0)
@@ -293,8 +292,7 @@ read_keys(struct import_secret *secret, const struct manifest *root, const char 
 
     if (manifest_get(&keys, root, field, JSON_OBJECT, failure) < 0)
         return -1;
-    json_object_foreach((json_t *)keys.value, key, value)
-    {
+    json_object_foreach((json_t *)keys.value, key, value) {
         cleanup_manifest struct manifest member = {0};
         cleanup_buffer struct buffer content = {0};
 

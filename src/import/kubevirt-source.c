@@ -201,8 +201,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
 
     if (manifest_get(&entries, &machine->source, "metaData", JSON_OBJECT, failure) < 0)
         return -1;
-    json_object_foreach((json_t *)entries.value, key, value)
-    {
+    json_object_foreach((json_t *)entries.value, key, value) {
         cleanup_manifest struct manifest entry = {0};
 
         if (json_is_null(value))

@@ -121,13 +121,11 @@ add_public_keys(struct import *import, const json_t *meta, const char *key,
     node = element_add(import->element, "ssh-authorized-keys");
     if (!json_is_array(value) && !json_is_object(value))
         return add_public_key(node, key, value, failure);
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
-    json_object_foreach(value, name, item)
-    {
+    json_object_foreach(value, name, item) {
         if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
@@ -162,8 +160,7 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
     json_t *item;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, item)
-    {
+    json_array_foreach((json_t *)list, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
             find_content(meta, json_object_get(item, "content_path"));
@@ -342,8 +339,7 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
             0 ||
         add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;
-    json_object_foreach(meta, key, value)
-    {
+    json_object_foreach(meta, key, value) {
         if (add_entry(importing, meta, key, value, &node, failure) < 0)
             return -1;
     }

@@ -181,8 +181,7 @@ layout_references(const struct seed *seed)
         return references;
     meta = load_json(buffer_text(&document->data), document->data.size, &ignored);
     add_reference(references, json_object_get(meta, "network_config"), "interfaces(5)");
-    json_array_foreach(json_object_get(meta, "files"), i, item)
-    {
+    json_array_foreach(json_object_get(meta, "files"), i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         cleanup_free char *taken = xasprintf("the file %.256s", path ? path : "?");
 

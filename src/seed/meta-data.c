@@ -89,13 +89,11 @@ check_value(const json_t *value, struct failure **failure)
     if (number != 0 && (number < 1e-4 || number >= 1e16))
         return failure_set(failure, FAILURE_META_DATA,
                            "has a number with an exponent\nput it in quotes, as text");
-    json_array_foreach((json_t *)value, index, child)
-    {
+    json_array_foreach((json_t *)value, index, child) {
         if (check_value(child, failure) < 0)
             return -1;
     }
-    json_object_foreach((json_t *)value, key, child)
-    {
+    json_object_foreach((json_t *)value, key, child) {
         /* In YAML, a key may have at most 1024 characters. */
         if (strlen(key) > LIMIT_ENTRY_KEY)
             return failure_set(failure, FAILURE_LIMIT,
@@ -133,8 +131,7 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
     values = yaml_load(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     if (!values || check_value(values, failure) < 0)
         return failure_prefix(failure, "%s", origin);
-    json_object_foreach(values, key, value)
-    {
+    json_object_foreach(values, key, value) {
         if (add(custom, key, json_incref(value), origin, failure) < 0)
             return -1;
     }
@@ -447,8 +444,7 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
         json_t *key;
         size_t i;
 
-        json_array_foreach(keys, i, key)
-        {
+        json_array_foreach(keys, i, key) {
             cleanup_free char *name = xasprintf("%zu", i);
 
             json_set(named, name, json_incref(key));

@@ -203,9 +203,7 @@ add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *ob
 
     add_messages(report, &report->errors, stage, json_object_get(object, "errors"));
     json_object_foreach(lists, severity, list)
-    {
         add_messages(report, &report->warnings, stage, list);
-    }
 }
 
 /* --- what it claims --------------------------------------------------------------- */
@@ -243,8 +241,7 @@ claimed_drops(const json_t *list, struct guest_claim *claim)
     const json_t *value;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, value)
-    {
+    json_array_foreach((json_t *)list, i, value) {
         cleanup_free char *text = safe_text(value, LIMIT_REPORT_TEXT);
 
         if (claim->dropped_count == LIMIT_REPORT_DROPPED)

@@ -39,8 +39,7 @@ read_texts(const json_t *object, const char *key, char ***texts, size_t *count)
     const json_t *value;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, value)
-    {
+    json_array_foreach((json_t *)list, i, value) {
         if (is_text(value) && *count < LIMIT_RECORD_TEXTS)
             texts_add(texts, count, xstrdup(json_string_value(value)));
     }
@@ -72,8 +71,7 @@ read_boot(const json_t *object, struct record_boot *boot)
     boot->identity_alone = read_true(object, "identity-alone");
     boot->until_done = read_true(object, "until-done");
     boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
-    json_object_foreach(documents, path, digest)
-    {
+    json_object_foreach(documents, path, digest) {
         const json_t *other = json_object_get(kept, path);
 
         if (is_text(digest))
