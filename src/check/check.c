@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "host/libvirt-host.h"
 #include "store/delivery.h"
 #include "store/libvirt-daemon.h"
 #include "store/pipeline.h"

@@ -5,7 +5,6 @@
 
 #include <strings.h>
 
-#include "base/memory.h"
 #include "check/check.h"
 
 /* True and false are harmless. */

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "check/check.h"
-#include "domain/xml.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 

@@ -22,7 +22,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"

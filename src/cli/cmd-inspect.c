@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"

@@ -2,13 +2,11 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/io.h"

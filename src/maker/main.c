@@ -18,7 +18,6 @@
 
 #include "base/fs.h"
 #include "base/limits.h"
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/maker.h"

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 
 #define LATEST "openstack/latest/"

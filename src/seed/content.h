@@ -11,7 +11,6 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/domain.h"
-#include "domain/network.h"
 #include "seed/yaml.h"
 
 /*

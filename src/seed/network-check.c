@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "seed/content.h"
 #include "seed/yaml.h"

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "seed/template.h"
 #include "seed/yaml.h"

@@ -10,9 +10,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -21,7 +19,6 @@
 #include "domain/domain.h"
 #include "host/imds-health.h"
 #include "host/imds-tree.h"
-#include "host/own-directory.h"
 #include "store/delivery.h"
 #include "store/imds-read.h"
 #include "wire/url.h"

@@ -17,7 +17,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/qemu-list.h"
-#include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 
