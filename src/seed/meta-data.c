@@ -152,8 +152,7 @@ custom_meta_data_add(json_t *object, const struct request *request,
                 json_string(request->meta_data[i].value), "<meta-data>", failure) < 0)
             return -1;
     }
-    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_META_DATA) {
         cleanup_free char *origin = part_describe(part);
 
         if (add_part(&custom, part, origin, failure) < 0)
@@ -327,8 +326,7 @@ public_keys(const struct request *request)
 {
     json_t *list = json_texts(request->ssh_keys, request->ssh_key_count);
 
-    for (const struct part *part = parts_find(&request->parts, PART_SSH_KEYS); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_SSH_KEYS) {
         add_lines(list, &part->data);
         for (size_t i = 0; i < part->entry_count; i++)
             add_lines(list, &part->entries[i].data);

@@ -87,8 +87,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
             (value->kind == YAML_SCALAR || !members[i].may_be_mapping))
             return fail(value, members[i].problem, members[i].hint, failure);
     }
-    for (const struct yaml_item *item = addresses ? addresses->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, addresses) {
         if (!item->key && item->value->kind == YAML_SCALAR &&
             item->value->type != YAML_TEXT)
             return fail(item->value, "an item of 'addresses' is not text",
@@ -97,8 +96,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
     if (nameservers && nameservers->kind != YAML_MAPPING && addresses && addresses->items)
         return fail(nameservers, "'nameservers' is not a mapping",
                     "write nameservers: {addresses: [ADDRESS]}", failure);
-    for (const struct yaml_item *item = routes ? routes->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, routes) {
         const struct yaml_node *to = yaml_get(item->value, "to");
 
         if (!to || is_null(to))
@@ -111,8 +109,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
 static int
 check_version_2(const struct yaml_node *root, struct failure **failure)
 {
-    for (const struct yaml_item *section = root->items; section;
-         section = section->next) {
+    yaml_foreach(section, root) {
         if (!is_one_of(section->key->text, device_sections)) {
             if (is_one_of(section->key->text, other_keys) ||
                 section->key->type == YAML_MERGE)
@@ -126,8 +123,7 @@ check_version_2(const struct yaml_node *root, struct failure **failure)
             return fail(section->value, "not a mapping of devices",
                         "write the device's name and what it gets: eth0: {dhcp4: true}",
                         failure);
-        for (const struct yaml_item *device = section->value->items; device;
-             device = device->next) {
+        yaml_foreach(device, section->value) {
             if (device->key->type != YAML_MERGE &&
                 check_device(device->value, failure) < 0)
                 return -1;
@@ -187,7 +183,7 @@ check_item(const struct yaml_node *item, struct failure **failure)
     if (subnets->kind != YAML_SEQUENCE)
         return fail(subnets, "'subnets' is not a list", "write subnets: [{type: dhcp}]",
                     failure);
-    for (const struct yaml_item *subnet = subnets->items; subnet; subnet = subnet->next) {
+    yaml_foreach(subnet, subnets) {
         if (check_subnet(subnet->value, failure) < 0)
             return -1;
     }
@@ -205,7 +201,7 @@ check_version_1(const struct yaml_node *root, struct failure **failure)
                     "write config: [{type: physical, name: eth0, subnets: [{type: "
                     "dhcp}]}], or 'config: disabled' alone",
                     failure);
-    for (const struct yaml_item *item = config->items; item; item = item->next) {
+    yaml_foreach(item, config) {
         if (check_item(item->value, failure) < 0)
             return -1;
     }

@@ -157,7 +157,7 @@ lower_macs(struct buffer *data, const struct yaml_node *nics, const char *above,
 {
     struct cursor cursor = {.data = data, .line = 1};
 
-    for (const struct yaml_item *nic = nics ? nics->items : NULL; nic; nic = nic->next) {
+    yaml_foreach(nic, nics) {
         const struct yaml_node *node = above ? yaml_get(nic->value, above) : nic->value;
 
         if (!lower_mac(&cursor, yaml_get(node, key)))

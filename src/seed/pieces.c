@@ -372,8 +372,7 @@ read_archive(struct walk *walk, const char *data, size_t size, struct failure **
 
     if (yaml_read(&yaml, data, size, YAML_ONE_SEQUENCE, failure) < 0)
         return -1;
-    for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, yaml.root) {
         if (read_item(walk, item->value, failure) < 0)
             return -1;
     }

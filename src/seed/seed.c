@@ -131,8 +131,7 @@ meta_data_keys(const struct request *request)
 
     for (size_t i = 0; i < request->meta_data_count; i++)
         json_set(keys, request->meta_data[i].key, json_null());
-    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_META_DATA) {
         cleanup_yaml struct yaml yaml = {0};
         cleanup_failure struct failure *ignored = NULL;
 
@@ -144,8 +143,7 @@ meta_data_keys(const struct request *request)
             yaml_read(&yaml, part->data.data, part->data.size, YAML_ONE_MAPPING,
                       &ignored) < 0)
             continue;
-        for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
-             item = item->next)
+        yaml_foreach(item, yaml.root)
             json_set(keys, item->key->text, json_null());
     }
     return keys;

@@ -546,7 +546,7 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
 
     if (!mapping || mapping->kind != YAML_MAPPING)
         return NULL;
-    for (const struct yaml_item *item = mapping->items; item; item = item->next) {
+    yaml_foreach(item, mapping) {
         const struct yaml_node *value = item->value, *found = NULL;
 
         if (item->key->type != YAML_MERGE) {
