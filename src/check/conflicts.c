@@ -230,7 +230,7 @@ lacks_default(const struct check *check, const struct documents *documents,
     if (node->kind == YAML_MAPPING ||
         (node->kind == YAML_SCALAR && (!*node->text || is_default(node))))
         return NULL;
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    yaml_foreach(item, node) {
         if (is_default(item->value))
             return NULL;
     }
@@ -247,8 +247,7 @@ is_in_chpasswd(const struct documents *documents, const struct yaml_node *name)
 
     if (list)
         return list->kind == YAML_SEQUENCE || !name || strstr(list->text, name->text);
-    for (const struct yaml_item *item = users ? users->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, users) {
         const struct yaml_node *other = yaml_get(item->value, "name");
 
         if (name && other && strcmp(name->text, other->text) == 0)

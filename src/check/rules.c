@@ -64,7 +64,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
 {
     const struct rule *found = NULL;
 
-    for (const struct rule *rule = walk->rules; rule->paths[0]; rule++) {
+    for (const struct rule *rule = walk->rules; rule->paths; rule++) {
         const char *const *path = rule->paths;
         const char *name;
 
