@@ -121,14 +121,10 @@ lacks_prefix(const struct check *check, const struct yaml_node *node)
 static bool
 lacks_name(const struct check *check, const struct yaml_node *node)
 {
-    static const char *const nameless[] = {"nameserver", "route"};
+    static const char *const nameless[] = {"nameserver", "route", NULL};
     const struct yaml_node *type = yaml_get(node, "type");
 
-    for (size_t i = 0; type && i < ARRAY_SIZE(nameless); i++) {
-        if (strcmp(type->text, nameless[i]) == 0)
-            return false;
-    }
-    return type && !yaml_get(node, "name");
+    return type && !word_is_in(type->text, nameless) && !yaml_get(node, "name");
 }
 
 #define ADDRESS_HINT "write an address with its prefix: 192.0.2.10/24"

@@ -17,8 +17,8 @@
 #include "host/configuration.h"
 #include "host/domain-text.h"
 #include "host/maker.h"
-#include "maker/wire.h"
-#include "store/password.h"
+#include "maker/maker.h"
+#include "store/secret-write.h"
 
 /* --- wiring ----------------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 #include "wire/wire.h"
 
 struct options {

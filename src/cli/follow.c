@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
-#include "store/report-reader.h"
+#include "store/guest-report.h"
 
 /* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB

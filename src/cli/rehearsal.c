@@ -129,8 +129,8 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
 static void
 rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
 {
-    static const char *const kept[] = {"mac",   "model", "address", "boot",
-                                       "alias", "rom",   "link",    "acpi"};
+    static const char *const kept[] = {"mac", "model", "address", "boot", "alias",
+                                       "rom", "link",  "acpi",    NULL};
     cleanup_free char *port = xasprintf("%d", rehearsal->port);
     bool is_of_host = xml_attribute_is(interface, "type", "hostdev") ||
                       xml_attribute_is(interface, "type", "vdpa") ||
@@ -148,11 +148,7 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
         return;
     }
     xml_foreach_element(child, interface) {
-        bool keep = false;
-
-        for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-            keep = keep || strcmp((const char *)child->name, kept[i]) == 0;
-        if (!keep)
+        if (!word_is_in((const char *)child->name, kept))
             xml_remove(child);
     }
     xml_set_attribute(interface, "type", "client");

@@ -15,7 +15,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "host/secret.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 
 /* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,mac=… --------------------------------------- */
 

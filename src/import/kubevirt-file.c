@@ -126,11 +126,7 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
     json_t *value;
 
     json_object_foreach((json_t *)manifest->value, key, value) {
-        const char *const *match = known;
-
-        while (*match && strcmp(*match, key) != 0)
-            match++;
-        if (!*match)
+        if (!word_is_in(key, known))
             return manifest_fail(manifest, key, "is not a field that can be imported",
                                  hint, failure);
     }

@@ -178,12 +178,9 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
 {
     const char *const *reserved = machine->config_drive ? configdrive_keys : nocloud_keys;
 
-    for (; *reserved; reserved++) {
-        if (strcmp(key, *reserved) == 0)
-            return manifest_fail(entries, key, "is a generated key",
-                                 "remove it: KubeVirt and virt-seed generate it",
-                                 failure);
-    }
+    if (word_is_in(key, reserved))
+        return manifest_fail(entries, key, "is a generated key",
+                             "remove it: KubeVirt and virt-seed generate it", failure);
     if (!element_can_hold(key, strlen(key)) || !element_can_hold(value, strlen(value)))
         return manifest_fail(entries, key,
                              "has control characters, which a domain's XML cannot hold",

@@ -21,11 +21,8 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/maker.h"
-#include "maker/exchange.h"
-#include "maker/prepare.h"
-#include "maker/result.h"
+#include "maker/maker.h"
 #include "maker/sandbox.h"
-#include "maker/wire.h"
 
 /* --- a start -------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "base/memory.h"
-#include "maker/result.h"
+#include "maker/maker.h"
 #include "store/guest-report.h"
 #include "store/record.h"
 

@@ -8,7 +8,7 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "host/datasource.h"
-#include "maker/wire.h"
+#include "maker/maker.h"
 
 /* --- the disks' labels ------------------------------------------------------------------ */
 

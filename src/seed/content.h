@@ -115,3 +115,16 @@ void network_config_normalize(struct buffer *data);
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);
+
+/* --- jinja templates, which the guest renders with its metadata (template.c) ------------ */
+
+/* Return: whether the guest's metadata has that key. */
+typedef bool template_has_key(const void *data, const char *key);
+
+/*
+ * Checks that jinja could render the template: what it refuses in any guest is a failure,
+ * with the line, but none of the content except a key of the metadata. With `has_key`, so is
+ * such a key with '-', written after a dot, where jinja takes it for a minus.
+ */
+int template_check(const char *text, size_t size, template_has_key *has_key,
+                   const void *data, struct failure **failure);

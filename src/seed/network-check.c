@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "domain/vocabulary.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
 
@@ -24,14 +25,6 @@ static bool
 is_null(const struct yaml_node *node)
 {
     return node->kind == YAML_SCALAR && node->type == YAML_NULL;
-}
-
-static bool
-is_one_of(const char *text, const char *const *words)
-{
-    while (*words && strcmp(*words, text) != 0)
-        words++;
-    return *words;
 }
 
 /* YAML 1.1 takes 52:52:52:00:00:00 for an integer in base 60, and cloud-init expects text. */
@@ -110,8 +103,8 @@ static int
 check_version_2(const struct yaml_node *root, struct failure **failure)
 {
     yaml_foreach(section, root) {
-        if (!is_one_of(section->key->text, device_sections)) {
-            if (is_one_of(section->key->text, other_keys) ||
+        if (!word_is_in(section->key->text, device_sections)) {
+            if (word_is_in(section->key->text, other_keys) ||
                 section->key->type == YAML_MERGE)
                 continue;
             return fail(section->key, "version 2 of network-config has no such key here",
@@ -152,7 +145,7 @@ check_subnet(const struct yaml_node *subnet, struct failure **failure)
                     failure);
     if (!address)
         address = yaml_get(subnet, "ip_address");
-    if (!is_one_of(type->text, fixed) ||
+    if (!word_is_in(type->text, fixed) ||
         (address && address->kind == YAML_SCALAR && address->type == YAML_TEXT))
         return 0;
     return fail(subnet, "a static subnet has no 'address'",
@@ -166,7 +159,7 @@ check_item(const struct yaml_node *item, struct failure **failure)
     const struct yaml_node *subnets = yaml_get(item, "subnets");
     const struct yaml_node *mac = yaml_get(item, "mac_address");
 
-    if (!type || !is_one_of(type->text, item_types))
+    if (!type || !word_is_in(type->text, item_types))
         return fail(item, "an item of 'config' has no 'type' that cloud-init knows",
                     "write type: physical, bond, bridge, vlan, loopback, infiniband, "
                     "nameserver or route",

@@ -13,7 +13,6 @@
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/template.h"
 #include "seed/yaml.h"
 
 int

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/template.h"
+#include "seed/content.h"
 #include "seed/yaml.h"
 
 /* Deeper nesting of blocks or brackets is left to the guest. */

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "domain/part.h"
 #include "seed/content.h"
-#include "seed/template.h"
 #include "seed/yaml.h"
 
 /* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------- */

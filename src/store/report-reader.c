@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "host/report-file.h"
-#include "store/report-reader.h"
+#include "store/guest-report.h"
 
 void
 report_reader_init(struct report_reader *reader, int root, const char *uuid)

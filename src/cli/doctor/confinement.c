@@ -76,13 +76,10 @@ check_profile(struct doctor *doctor)
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
     /* The directories from which libvirt's profile lets its daemon run programs. */
-    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
+    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin",
+                                              NULL};
     cleanup_free char *profile = NULL;
-    bool runs_hook = false;
     int error = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
-        runs_hook = runs_hook || strcmp(VIRT_SEED_SBINDIR, directories[i]) == 0;
     if (doctor->daemon.pid == 0)
         return;
     profile = read_word(doctor->root, path, &error);
@@ -93,7 +90,7 @@ check_profile(struct doctor *doctor)
     if (strcmp(profile, "unconfined") == 0)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
                    doctor->daemon.name);
-    else if (runs_hook)
+    else if (word_is_in(VIRT_SEED_SBINDIR, directories))
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
                    "AppArmor's profile of %s lets it run the hook", doctor->daemon.name);
     else
