@@ -37,8 +37,6 @@ check_mac(const struct yaml_node *mac, struct failure **failure)
                 "put it in quotes", failure);
 }
 
-/* --- version 2 -------------------------------------------------------------------- */
-
 /* Those whose devices each renderer reads. */
 static const char *const device_sections[] = {"ethernets", "bonds", "bridges", "vlans",
                                               NULL};
@@ -124,8 +122,6 @@ check_version_2(const struct yaml_node *root, struct failure **failure)
     }
     return 0;
 }
-
-/* --- version 1 -------------------------------------------------------------------- */
 
 static const char *const item_types[] = {
     "physical",   "loopback", "bond",       "bridge", "vlan",

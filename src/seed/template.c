@@ -24,8 +24,7 @@ struct scanner {
     /* The names of the open blocks. */
     const char *blocks[DEPTH_MAX];
     size_t depth;
-    template_has_key *has_key;
-    const void *data;
+    const struct template_keys *keys; /* or NULL */
 };
 
 /* The content of a tag, without its signs for white space. */
@@ -164,7 +163,7 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
 
     if (!*key)
         return fail(tag->line, "a jinja tag '{{ }}' is empty", "remove it", failure);
-    if (!scanner->has_key || scanner->depth > 0 || strncmp(key, prefix, length) != 0)
+    if (!scanner->keys || scanner->depth > 0 || strncmp(key, prefix, length) != 0)
         return 0;
     key += length;
     end = strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
@@ -172,7 +171,7 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
     if (!strchr("|", key[end + strspn(key + end, " \t\r\n")]))
         return 0;
     key[end] = '\0';
-    if (!strchr(key, '-') || !scanner->has_key(scanner->data, key))
+    if (!strchr(key, '-') || !scanner->keys->has(scanner->keys->data, key))
         return 0;
     return failure_set(
         failure, FAILURE_USER_DATA,
@@ -279,11 +278,10 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
 /* --- the template ------------------------------------------------------------------- */
 
 int
-template_check(const char *text, size_t size, template_has_key *has_key, const void *data,
+template_check(const char *text, size_t size, const struct template_keys *keys,
                struct failure **failure)
 {
-    struct scanner scanner = {
-        .at = text, .end = text + size, .line = 1, .has_key = has_key, .data = data};
+    struct scanner scanner = {.at = text, .end = text + size, .line = 1, .keys = keys};
     const char *next;
 
     while ((next = memchr(scanner.at, '{', (size_t)(scanner.end - scanner.at)))) {

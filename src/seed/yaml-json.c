@@ -131,8 +131,6 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
     return yaml.root ? load_node(yaml.root, shape, failure) : json_null();
 }
 
-/* --- JSON for readers of YAML ----------------------------------------------------- */
-
 /* All characters that are escaped are in strings. */
 void
 yaml_text_append(struct buffer *buffer, const json_t *json)

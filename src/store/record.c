@@ -270,7 +270,11 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                      const struct seed *seed)
 {
     const struct layout *layout = layout_find(seed->label);
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity identity = {0};
 
+    if (layout && layout_read_identity(layout, seed, &identity, &ignored) == 0)
+        boot->instance_id = steal(identity.instance_id);
     if (storage->datasource) {
         boot->datasource = xstrdup(storage->datasource);
     } else {
@@ -290,9 +294,6 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
             .digest = digest_make(&document->data),
             .kept = known ? layout_kept_digest(known, document) : NULL,
         };
-        if (known && !boot->instance_id)
-            boot->instance_id =
-                layout_instance_id(known, document->data.data, document->data.size);
     }
 }
 
