@@ -20,8 +20,6 @@ static void (*const subjects[])(const struct check *check) = {
     check_meta_data, check_disks,     check_initialization, check_conflicts,
 };
 
-/* --- the findings ------------------------------------------------------------------- */
-
 #define WARNING_TEXT(name, text) [WARNING_##name] = (text),
 static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
@@ -89,8 +87,6 @@ findings_clear(struct findings *findings)
     *findings = (struct findings){0};
 }
 
-/* --- the emulator shim -------------------------------------------------------------- */
-
 /* AppArmor's profile may keep libvirt from running the shim, before it calls the hook. A
  * domain can opt out of the profile. */
 static void
@@ -109,8 +105,6 @@ check_emulator(const struct check *check)
     apparmor_check_shim(check->root, &failure);
     findings_take(check->findings, &failure);
 }
-
-/* --- the wiring --------------------------------------------------------------------- */
 
 /* Afterwards, the facts' disk may be gone. */
 static void
@@ -133,8 +127,6 @@ check_wiring(const struct check *check, struct domain *domain)
     }
     findings_take(check->findings, &failure);
 }
-
-/* --- the delivery ------------------------------------------------------------------- */
 
 /* What the hook would refuse on this host. */
 static void
@@ -166,8 +158,6 @@ check_delivery(const struct check *check)
         findings_take(check->findings, &failure);
 }
 
-/* --- a migration -------------------------------------------------------------------- */
-
 /* The record stays on the host where the guest booted. One that cannot be read has been
  * reported (pipeline_read()). */
 static void
@@ -185,8 +175,6 @@ check_result_is_known(const struct check *check)
                    "boots=\"until-done\": this host does not know that the guest is "
                    "set up, and would make its whole seed");
 }
-
-/* --- the stages --------------------------------------------------------------------- */
 
 static void
 found(void *data, struct failure **failure)

@@ -96,8 +96,6 @@ read_import(struct import *import, const struct context *context, const char *ma
     return 0;
 }
 
-/* --- secrets ---------------------------------------------------------------------- */
-
 /* With --secrets, writes them; otherwise notes what the user must do about each. They stay if
  * the command fails afterwards: it takes those with the same content when it runs again. */
 static int
@@ -127,8 +125,6 @@ write_secrets(struct import *import, const struct context *context,
     return 0;
 }
 
-/* --- setting ---------------------------------------------------------------------- */
-
 static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
@@ -152,8 +148,6 @@ put_element(struct definition *definition, const struct import *import, bool rep
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)

@@ -84,17 +84,6 @@ judge(struct inspection *inspection)
     }
 }
 
-/* --- printing --------------------------------------------------------------------- */
-
-static void
-print_json(const struct inspection *inspection)
-{
-    json_print(json_pack("{s:o, s:s?, s:b, s:O}", "label",
-                         json_outside_string(inspection->seed->label), "datasource",
-                         inspection->layout ? inspection->layout->datasource : NULL,
-                         "valid", inspection->valid, "documents", inspection->documents));
-}
-
 static void
 print_text(const struct inspection *inspection)
 {
@@ -116,8 +105,6 @@ print_text(const struct inspection *inspection)
                            text ? text : "not read by cloud-init");
     }
 }
-
-/* --- extracting ------------------------------------------------------------------- */
 
 /* Return: 0 or -errno. */
 static int
@@ -162,8 +149,6 @@ extract(const struct seed *seed, const char *path, struct failure **failure)
     return 0;
 }
 
-/* --- the command ------------------------------------------------------------------ */
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -184,7 +169,10 @@ run(const struct context *context, const void *data, struct failure **failure)
     inspection.layout = layout_find(seed.label);
     judge(&inspection);
     if (context->json)
-        print_json(&inspection);
+        json_print(json_pack("{s:o, s:s?, s:b, s:O}", "label",
+                             json_outside_string(seed.label), "datasource",
+                             inspection.layout ? inspection.layout->datasource : NULL,
+                             "valid", inspection.valid, "documents", documents));
     else
         print_text(&inspection);
     if (options->extract && extract(&seed, options->extract, failure) < 0)

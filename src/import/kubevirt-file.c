@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "host/secret.h"
 #include "import/kubevirt.h"
 #include "seed/yaml.h"

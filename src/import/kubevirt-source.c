@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 

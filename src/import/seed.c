@@ -258,7 +258,7 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
 {
     /* An element of that name would be refused. */
     static const char *const reserved[] = {"random_seed", "dsmode", "seedfrom",
-                                           "network-interfaces"};
+                                           "network-interfaces", NULL};
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
     int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
@@ -266,19 +266,15 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
     const char *const known[] = {names->hostname, names->instance_id,
-                                 names->instance_type, names->public_keys};
+                                 names->instance_type, names->public_keys, NULL};
     const char *text = json_string_value(value);
 
     if (taken != 0)
         return taken < 0 ? -1 : 0;
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-        if (strcmp(key, known[i]) == 0)
-            return 0;
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
-        if (strcmp(key, reserved[i]) == 0)
-            text = NULL;
-    }
+    if (word_is_in(key, known))
+        return 0;
+    if (word_is_in(key, reserved))
+        text = NULL;
     if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
         if (json_equal(value, json_object_get(meta, names->hostname)))
             return 0;

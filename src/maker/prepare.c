@@ -233,18 +233,6 @@ wire_or_refuse(const struct making *making, struct failure **failure)
 
 /* --- the record ----------------------------------------------------------------------- */
 
-/* A state that was saved before the last boot knows nothing of that boot. Return: whether
- * the record changes. */
-static bool
-record_resumed_guest(const struct making *making, struct record *record)
-{
-    if (!record_forget_later_boot(record))
-        return false;
-    note(making, "resumed from a state that is older than its last boot; the "
-                 "result of that boot is not this guest's");
-    return true;
-}
-
 static void
 record_boot(const struct making *making, const struct storage *storage,
             struct record *record)
@@ -280,10 +268,14 @@ make_next_record(const struct making *making, const struct storage *storage)
         note(making, "its start will not be recorded: %s", why);
         return;
     }
-    if (making->start->resumes)
-        is_changed = record_resumed_guest(making, &record);
-    else
+    /* A state that was saved before the last boot knows nothing of that boot. */
+    if (!making->start->resumes)
         record_boot(making, storage, &record);
+    else if (record_forget_later_boot(&record))
+        note(making, "resumed from a state that is older than its last boot; the "
+                     "result of that boot is not this guest's");
+    else
+        is_changed = false;
     if (is_changed)
         record_format(&record, &making->verdict->next_record);
 }

@@ -10,8 +10,6 @@
 #include "host/datasource.h"
 #include "maker/maker.h"
 
-/* --- the disks' labels ------------------------------------------------------------------ */
-
 void
 need_labels(const struct domain *domain, struct needs *needs)
 {
@@ -38,8 +36,6 @@ take_labels(struct domain *domain, const struct needs *needs)
         at++;
     }
 }
-
-/* --- the wiring ----------------------------------------------------------------------- */
 
 /* Writes the host's default datasource into the element, if that chooses none and the domain
  * is not wired: from then on the definition says it, to every host. */
@@ -82,18 +78,6 @@ maker_wire(struct domain *domain, const struct config *config,
     return wire_domain(domain, &request, &options, wiring, failure);
 }
 
-/* --- a definition ----------------------------------------------------------------------- */
-
-/* Return: whether the definition asks for a seed. */
-static bool
-asks(const struct domain *domain)
-{
-    cleanup_wire_facts struct wire_facts facts = {0};
-
-    wire_facts_read(&facts, domain);
-    return facts.wants_seed;
-}
-
 int
 maker_wire_definition(const struct buffer *xml, const struct config *config,
                       const struct host *host, struct maker_result *result,
@@ -101,6 +85,7 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
 {
     cleanup_xml xmlDoc *doc = xml_parse(xml->data, xml->size, "its definition", failure);
     cleanup_domain struct domain domain = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_needs struct needs needs = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *text = NULL;
@@ -110,7 +95,8 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
     /* libvirt's always has one; to make one, libuuid does what a maker may not. */
     if (domain_require_uuid(&domain, failure) < 0)
         return -1;
-    if (!asks(&domain)) {
+    wire_facts_read(&facts, &domain);
+    if (!facts.wants_seed) {
         cleanup_free char *name = xshellquote(domain.name);
 
         return failure_set(

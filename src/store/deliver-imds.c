@@ -25,8 +25,6 @@
 
 _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
 
-/* --- the host -------------------------------------------------------------------- */
-
 static int
 check_host(int root, struct failure **failure)
 {
@@ -49,8 +47,6 @@ is_wired(const struct wire_facts *facts)
     return facts->own_url;
 }
 
-/* --- whose it is ------------------------------------------------------------------ */
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -70,8 +66,6 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     }
     return macs;
 }
-
-/* --- what is done with it --------------------------------------------------------- */
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
@@ -115,8 +109,6 @@ is_readable(int root, const struct domain *domain)
     lines = imds_macs_format(macs, count);
     return strcmp(access.macs, lines) == 0 && strcmp(access.text, facts.url.token) == 0;
 }
-
-/* --- the seed of a guest that runs -------------------------------------------------- */
 
 /* The guest holds nothing open. */
 static int

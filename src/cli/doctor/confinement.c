@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "base/user.h"
 #include "cli/doctor/doctor.h"
+#include "domain/vocabulary.h"
 #include "store/libvirt-daemon.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
@@ -41,8 +42,6 @@ read_word(int root, const char *path, int *error)
     return NULL;
 }
 
-/* --- the user ----------------------------------------------------------------------- */
-
 /* Without it, seeds are made all the same. */
 void
 doctor_user(struct doctor *doctor)
@@ -54,8 +53,6 @@ doctor_user(struct doctor *doctor)
                    "there is no user " MAKER_USER ": the hook reads what domains ask for "
                    "as nobody, whom it shares with other programs");
 }
-
-/* --- AppArmor --------------------------------------------------------------------- */
 
 static void
 unread_profile(struct doctor *doctor, const char *path, int error)
@@ -142,8 +139,6 @@ doctor_apparmor(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "shim", NULL,
                    "AppArmor lets libvirt run virt-seed-qemu");
 }
-
-/* --- SELinux ---------------------------------------------------------------------- */
 
 /* Return: whether the hook has a type from virt-seed's policy; without the policy,
  * another type is shown. */

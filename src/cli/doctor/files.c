@@ -21,8 +21,6 @@ struct directory {
     bool lasting;        /* what is in it cannot be made again */
 };
 
-/* --- directories ------------------------------------------------------------------- */
-
 static void
 say_closed(struct doctor *doctor, const char *path, const char *passers, mode_t mode)
 {
@@ -94,8 +92,6 @@ check_ways(struct doctor *doctor)
                reports, status.st_mode & 07777);
 }
 
-/* --- secrets ----------------------------------------------------------------------- */
-
 /* Return: whether it cannot be the name of a secret or key (secret_check_name()). */
 static bool
 is_no_name(const char *name)
@@ -161,8 +157,6 @@ check_secrets_below(struct doctor *doctor, const char *path)
     }
     return good;
 }
-
-/* --- all of it ---------------------------------------------------------------------- */
 
 void
 doctor_files(struct doctor *doctor)
