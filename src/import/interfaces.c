@@ -45,7 +45,6 @@ static const struct method methods[] = {
     {"inet6", "manual", "none"},
 };
 
-/* Return: the method; NULL if there is none of that name. */
 static const struct method *
 find_method(const char *family, const char *name)
 {

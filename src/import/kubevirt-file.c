@@ -373,9 +373,9 @@ check_keys(const struct import_secret *secret, const char *const *keys,
 }
 
 int
-kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
-               const struct manifest *parent, const char *field, const char *name,
-               const char *const *keys, struct failure **failure)
+kubevirt_refer(const struct kubevirt_machine *machine, const struct manifest *parent,
+               const char *field, const char *name, const char *const *keys,
+               struct failure **failure)
 {
     cleanup_free char *path = manifest_path(parent, field);
     const struct kubevirt_object *object;
@@ -384,7 +384,7 @@ kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
     if (secret_check_name("secret", name, failure) < 0 ||
         find_secret(&object, machine, name, failure) < 0)
         return failure_prefix(failure, "%s", path);
-    secret = import_add_secret(import, name);
+    secret = import_add_secret(machine->import, name);
     if (!object)
         return 0;
     if ((secret->key_count == 0 && read_secret(secret, object, failure) < 0) ||

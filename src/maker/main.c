@@ -60,7 +60,6 @@ read_xml(struct buffer *xml)
         _exit(EXIT_FAILURE);
 }
 
-/* Parses the XML. */
 static int
 make_verdict(struct hello *hello, struct verdict *verdict, struct failure **failure)
 {
@@ -78,11 +77,7 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
     if (strcmp(domain.uuid, hello->uuid) != 0)
         return failure_set(failure, FAILURE_DOMAIN_UUID,
                            "its XML has more than one UUID\nlook at it: virsh edit");
-    maker_prepare(&(struct maker_start){.host = &host,
-                                        .config = &hello->config,
-                                        .domain = &domain,
-                                        .resumes = hello->resumes},
-                  verdict);
+    maker_prepare(&host, &hello->config, &domain, hello->resumes, verdict);
     return 0;
 }
 

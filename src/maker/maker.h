@@ -14,16 +14,11 @@
 
 /* --- prepare.c: from a domain's XML to the verdict on its start ----------------------- */
 
-/* Changes nothing on the host, and asks it once. Everything is borrowed. */
-struct maker_start {
-    const struct host *host;
-    const struct config *config;
-    struct domain *domain; /* as libvirt has it; is changed */
-    bool resumes;          /* a guest, instead of booting one */
-};
-
-/* The verdict must be VERDICT_NONE. */
-void maker_prepare(const struct maker_start *start, struct verdict *verdict);
+/* Changes nothing on the host, and asks it once. `domain` is as libvirt has it, and is
+ * changed; `resumes` is of a guest, instead of booting one. The verdict must be
+ * VERDICT_NONE. */
+void maker_prepare(const struct host *host, const struct config *config,
+                   struct domain *domain, bool resumes, struct verdict *verdict);
 
 /* --- result.c: what becomes of a domain's record -------------------------------------- */
 
