@@ -34,8 +34,6 @@ documents_clear(struct documents *documents)
         yaml_clear(&documents->list[i].yaml);
 }
 
-#define cleanup_documents __attribute__((cleanup(documents_clear)))
-
 static void
 add_document(const struct check *check, const struct part *part, enum user_data_kind kind,
              void *context)
@@ -308,7 +306,7 @@ static const struct pair {
 void
 check_conflicts(const struct check *check)
 {
-    cleanup_documents struct documents documents = {0};
+    __attribute__((cleanup(documents_clear))) struct documents documents = {0};
     const unsigned int needs = find_needs(check->request);
 
     for (size_t i = 0; i < check->request->parts.count; i++)

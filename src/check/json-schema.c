@@ -110,7 +110,6 @@ describe_type(const json_t *value, unsigned int allowed)
     return xasprintf("is %s, but must be %s", found, buffer_text(&text));
 }
 
-/* Return: whether the value has an allowed type. */
 static bool
 check_type(struct validation *validation, const json_t *rule, const json_t *value,
            const struct place *place)

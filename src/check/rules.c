@@ -21,7 +21,6 @@ struct walk {
     size_t depth;
 };
 
-/* Return: whether the keys match the rule's path. */
 static bool
 path_matches(const char *path, const struct walk *walk)
 {

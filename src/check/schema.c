@@ -142,7 +142,6 @@ path_text(const struct part *part, const json_t *path)
     return xstrdup(buffer_text(&text));
 }
 
-/* Return: whether there is a warning about a value in that line. */
 static bool
 has_warned_of_line(const struct check *check, const struct part *part, const char *begin)
 {

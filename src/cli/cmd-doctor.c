@@ -123,12 +123,10 @@ doctor_clear(struct doctor *doctor)
     *doctor = (struct doctor){0};
 }
 
-#define cleanup_doctor __attribute__((cleanup(doctor_clear)))
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    cleanup_doctor struct doctor doctor = {
+    __attribute__((cleanup(doctor_clear))) struct doctor doctor = {
         .context = context,
         .root = context->root,
         .diagnoses = json_array(),

@@ -366,7 +366,6 @@ check_document(const struct editing *editing, const struct definition *definitio
                        findings.errors == 1 ? "error" : "errors");
 }
 
-/* Defines the domain with the text. */
 static int
 define(struct editing *editing, const struct buffer *text, struct failure **failure)
 {

@@ -155,7 +155,6 @@ check_domain(const struct trial *trial, struct failure **failure)
                        trial->rehearsal.name);
 }
 
-/* Replaces a volume of a storage pool by its path. */
 static int
 replace_volume(const struct disk *disk, struct failure **failure)
 {

@@ -21,7 +21,6 @@ path_of(const struct rehearsal *rehearsal, const char *name)
     return xasprintf("%s/%s", rehearsal->path, name);
 }
 
-/* Removes the children of that name. */
 static void
 remove_children(xmlNode *node, const char *name)
 {
@@ -31,7 +30,6 @@ remove_children(xmlNode *node, const char *name)
         xml_remove(child);
 }
 
-/* Replaces the device's sources by one. */
 static void
 set_source(xmlNode *device, const char *attribute, const char *value)
 {

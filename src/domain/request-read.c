@@ -425,7 +425,6 @@ check_raw(const struct request *request, const xmlNode *node, struct failure **f
         other);
 }
 
-/* Checks and sets what depends on several elements. */
 static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
 {

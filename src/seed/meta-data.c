@@ -320,7 +320,6 @@ add_lines(json_t *list, const struct buffer *data)
         json_add(list, json_outside_string(key));
 }
 
-/* Return: all keys, in the order of the request. */
 static json_t *
 public_keys(const struct request *request)
 {

@@ -255,7 +255,6 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
     return 0;
 }
 
-/* Return: whether the text is the id of one of the links. */
 static bool
 is_link(const json_t *links, const json_t *id)
 {

@@ -40,8 +40,6 @@ entity_clear(struct entity *entity)
     free(entity->encoding);
 }
 
-#define cleanup_entity __attribute__((cleanup(entity_clear)))
-
 static int
 visit(struct walk *walk, enum user_data_kind kind, const char *data, size_t size,
       struct failure **failure)
@@ -322,7 +320,7 @@ static int
 read_message(struct walk *walk, const char *data, size_t size, int depth,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
-    cleanup_entity struct entity entity = {0};
+    __attribute__((cleanup(entity_clear))) struct entity entity = {0};
 
     read_headers(&entity, data, size);
     if (strncmp(entity.type, "multipart/", strlen("multipart/")) != 0)

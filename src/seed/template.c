@@ -74,7 +74,6 @@ string_end(const struct scanner *scanner)
     return NULL;
 }
 
-/* Return: the bracket that closes that one, or 0. */
 static char
 closing(char bracket)
 {
@@ -90,7 +89,6 @@ closing(char bracket)
     }
 }
 
-/* Reads a tag up to its end, such as "}}". */
 static int
 read_tag(struct scanner *scanner, const char *end, struct tag *tag,
          struct failure **failure)
@@ -148,8 +146,6 @@ read_tag(struct scanner *scanner, const char *end, struct tag *tag,
         failure);
 }
 
-/* --- expressions -------------------------------------------------------------------- */
-
 /* Every jinja template of cloud-init's fails at subtracting from an unknown key. */
 static int
 check_reference(const struct scanner *scanner, const struct tag *tag,
@@ -181,14 +177,11 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
         tag->line, key);
 }
 
-/* --- blocks ------------------------------------------------------------------------- */
-
 static const char *const block_names[] = {"if",     "for",  "block",      "macro", "call",
                                           "filter", "with", "autoescape", "set"};
 static const char *const single_names[] = {"extends", "include", "import",
                                            "from",    "print",   "do"};
 
-/* Return: the same text in the list, or NULL. */
 static const char *
 find_name(const char *const *names, size_t count, const char *name)
 {
@@ -274,8 +267,6 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
     scanner->blocks[scanner->depth++] = known;
     return 0;
 }
-
-/* --- the template ------------------------------------------------------------------- */
 
 int
 template_check(const char *text, size_t size, const struct template_keys *keys,

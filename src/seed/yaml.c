@@ -184,7 +184,6 @@ read_alias(struct reader *reader, const yaml_event_t *event, struct failure **fa
     return NULL;
 }
 
-/* Return: the anchor, or NULL. */
 static struct anchor *
 add_anchor(struct reader *reader, const struct yaml_node *node, const char *name,
            struct failure **failure)

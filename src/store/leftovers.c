@@ -48,7 +48,6 @@ directory_path(size_t place)
     return path;
 }
 
-/* Return: whether it may follow the suffix. */
 static bool
 may_follow(const char *suffix, const char *more, const char *uuid)
 {

@@ -145,7 +145,6 @@ add_true(json_t *object, const char *key, bool value)
         json_set(object, key, json_true());
 }
 
-/* Return: owned by the caller. */
 static json_t *
 boot_to_json(const struct record_boot *boot)
 {
@@ -174,7 +173,6 @@ boot_to_json(const struct record_boot *boot)
     return object;
 }
 
-/* Adds the result, if there is one, to the record's object. */
 static void
 add_result(json_t *json, const char *key, const struct record_result *result,
            const char *until)
@@ -297,7 +295,6 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
     }
 }
 
-/* Moves the boot into its place in the record. */
 static void
 set_boot(struct record_boot *place, struct record_boot *boot)
 {

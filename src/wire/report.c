@@ -176,7 +176,6 @@ controller_is_used(const struct domain *domain)
     return false;
 }
 
-/* Removes our channels except `keep`; all of them if it is NULL. */
 static void
 remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {

@@ -63,7 +63,6 @@ check_directory(struct doctor *doctor, const struct directory *directory)
                    path);
 }
 
-/* Checks each directory above the seeds and the reports. */
 static void
 check_ways(struct doctor *doctor)
 {
