@@ -208,7 +208,6 @@ libstore_a_SOURCES = \
 	%D%/store/pipeline.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
-	%D%/store/report-reader.c \
 	%D%/store/secret-write.c \
 	%D%/store/secret-write.h \
 	%D%/store/seed-file.c \

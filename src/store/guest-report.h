@@ -181,7 +181,7 @@ void guest_report_clear(struct guest_report *report);
 int report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
                 struct failure **failure);
 
-/* --- following a report (report-reader.c) --------------------------------------------- */
+/* --- following a report ---------------------------------------------------------------- */
 
 /* Reads a report that may grow, be renamed or be removed during that: reads it to its
  * end, and then the next file of that name. */
