@@ -117,10 +117,9 @@ rules_read(struct yaml *yaml, const struct part *part)
 {
     cleanup_failure struct failure *ignored = NULL;
 
-    if (part->data.size == 0 || part->masked)
-        return NULL;
-    if (yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored) <
-        0)
+    if (part->data.size == 0 || part->masked ||
+        yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored) <
+            0)
         return NULL;
     return yaml->root;
 }

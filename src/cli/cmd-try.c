@@ -239,9 +239,8 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
         if (replace_volume(&domain->disks[i], failure) < 0)
             return -1;
     }
-    if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
-        return -1;
-    if (rehearsal_rewrite(rehearsal, domain, failure) < 0)
+    if (wire_domain(domain, &request, &options, &wiring, failure) < 0 ||
+        rehearsal_rewrite(rehearsal, domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
         if (find_size(trial, &rehearsal->disks[i], failure) < 0)

@@ -70,9 +70,8 @@ maker_wire(struct domain *domain, const struct config *config,
 {
     cleanup_request struct request request = {0};
 
-    if (request_read(&request, domain, failure) < 0)
-        return -1;
-    if (add_default_datasource(domain, config, &request, wiring, failure) < 0)
+    if (request_read(&request, domain, failure) < 0 ||
+        add_default_datasource(domain, config, &request, wiring, failure) < 0)
         return -1;
     options.imds_address = config->imds_address;
     return wire_domain(domain, &request, &options, wiring, failure);

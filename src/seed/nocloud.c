@@ -23,9 +23,8 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     /* It comes first but is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
-                          failure) < 0)
-        return -1;
-    if (combine_vendor_data(&vendor_data, request, &id, failure) < 0)
+                          failure) < 0 ||
+        combine_vendor_data(&vendor_data, request, &id, failure) < 0)
         return -1;
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
