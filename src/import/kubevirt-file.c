@@ -139,11 +139,11 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
 static bool
 is_machine(const char *version, const char *kind)
 {
-    if (strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) != 0)
-        return false;
-    return strcmp(kind, "VirtualMachine") == 0 ||
-           strcmp(kind, "VirtualMachineInstance") == 0 ||
-           strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0;
+    static const char *const kinds[] = {"VirtualMachine", "VirtualMachineInstance",
+                                        "VirtualMachineInstanceReplicaSet", NULL};
+
+    return strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) == 0 &&
+           word_is_in(kind, kinds);
 }
 
 /* The YAML nesting limit also bounds nested Lists. */
