@@ -469,8 +469,9 @@ validate(struct validation *validation, const json_t *schema, const json_t *valu
         check_items(validation, schema, value, place);
     if (json_is_object(value))
         check_keys(validation, schema, value, place);
-    json_array_foreach(json_object_get(schema, "allOf"), i, rule)
+    json_array_foreach(json_object_get(schema, "allOf"), i, rule) {
         validate(validation, rule, value, place);
+    }
     check_branches(validation, json_object_get(schema, "oneOf"), true, value, place);
     check_branches(validation, json_object_get(schema, "anyOf"), false, value, place);
     rule = json_object_get(schema, "not");

@@ -279,8 +279,9 @@ check_bond(const json_t *links, const json_t *bond, size_t index,
     size_t i;
     json_t *id;
 
-    json_array_foreach((json_t *)below, i, id)
+    json_array_foreach((json_t *)below, i, id) {
         is_complete = is_complete && is_link(links, id);
+    }
     if (is_complete)
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,

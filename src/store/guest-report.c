@@ -205,8 +205,9 @@ add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *ob
     json_t *list;
 
     add_messages(report, &report->errors, stage, json_object_get(object, "errors"));
-    json_object_foreach(lists, severity, list)
+    json_object_foreach(lists, severity, list) {
         add_messages(report, &report->warnings, stage, list);
+    }
 }
 
 /* --- what it claims --------------------------------------------------------------- */
