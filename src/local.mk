@@ -158,7 +158,6 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.c \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/template.c \
-	%D%/seed/template.h \
 	%D%/seed/user-data.c \
 	%D%/seed/writers.h \
 	%D%/seed/yaml-json.c \
@@ -205,14 +204,10 @@ libstore_a_SOURCES = \
 	%D%/store/leftovers.h \
 	%D%/store/libvirt-daemon.c \
 	%D%/store/libvirt-daemon.h \
-	%D%/store/password.c \
-	%D%/store/password.h \
 	%D%/store/pipeline.c \
 	%D%/store/pipeline.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
-	%D%/store/report-reader.c \
-	%D%/store/report-reader.h \
 	%D%/store/secret-write.c \
 	%D%/store/secret-write.h \
 	%D%/store/seed-file.c \
@@ -222,15 +217,12 @@ libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLA
 
 libmaker_a_SOURCES = \
 	%D%/maker/exchange.c \
-	%D%/maker/exchange.h \
+	%D%/maker/maker.h \
 	%D%/maker/prepare.c \
-	%D%/maker/prepare.h \
 	%D%/maker/result.c \
-	%D%/maker/result.h \
 	%D%/maker/sandbox.c \
 	%D%/maker/sandbox.h \
 	%D%/maker/wire.c \
-	%D%/maker/wire.h \
 	$(NULL)
 libmaker_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 

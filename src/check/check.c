@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "host/libvirt-host.h"
 #include "store/delivery.h"
 #include "store/libvirt-daemon.h"
 #include "store/pipeline.h"
@@ -20,8 +19,6 @@ static void (*const subjects[])(const struct check *check) = {
     check_secrets,   check_user_data, check_network,        check_nocloud_net,
     check_meta_data, check_disks,     check_initialization, check_conflicts,
 };
-
-/* --- the findings ------------------------------------------------------------------- */
 
 #define WARNING_TEXT(name, text) [WARNING_##name] = (text),
 static const char *const names[] = {WARNINGS(WARNING_TEXT)};
@@ -90,8 +87,6 @@ findings_clear(struct findings *findings)
     *findings = (struct findings){0};
 }
 
-/* --- the emulator shim -------------------------------------------------------------- */
-
 /* AppArmor's profile may keep libvirt from running the shim, before it calls the hook. A
  * domain can opt out of the profile. */
 static void
@@ -110,8 +105,6 @@ check_emulator(const struct check *check)
     apparmor_check_shim(check->root, &failure);
     findings_take(check->findings, &failure);
 }
-
-/* --- the wiring --------------------------------------------------------------------- */
 
 /* Afterwards, the facts' disk may be gone. */
 static void
@@ -134,8 +127,6 @@ check_wiring(const struct check *check, struct domain *domain)
     }
     findings_take(check->findings, &failure);
 }
-
-/* --- the delivery ------------------------------------------------------------------- */
 
 /* What the hook would refuse on this host. */
 static void
@@ -167,8 +158,6 @@ check_delivery(const struct check *check)
         findings_take(check->findings, &failure);
 }
 
-/* --- a migration -------------------------------------------------------------------- */
-
 /* The record stays on the host where the guest booted. One that cannot be read has been
  * reported (pipeline_read()). */
 static void
@@ -186,8 +175,6 @@ check_result_is_known(const struct check *check)
                    "boots=\"until-done\": this host does not know that the guest is "
                    "set up, and would make its whole seed");
 }
-
-/* --- the stages --------------------------------------------------------------------- */
 
 static void
 found(void *data, struct failure **failure)

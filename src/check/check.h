@@ -148,12 +148,14 @@ bool check_each_piece(const struct check *check, const struct part *part,
  * document.
  */
 struct rule {
-    const char *paths[12]; /* ends with NULL */
+    const char *const *paths; /* PATHS() */
     bool (*applies)(const struct check *check, const struct yaml_node *node);
     enum warning id;
     const char *message; /* follows the path: "is a number" */
     const char *hint;
 };
+
+#define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Applies the rules, which end with one without paths, to everything below the node. */
 void rules_apply(const struct check *check, const struct part *part,
@@ -179,13 +181,14 @@ bool rule_is_password(const struct check *check, const struct yaml_node *node);
 /* Return: whether cloud-init takes the value for true (util.is_true). */
 bool rules_is_true(const struct yaml_node *node);
 
-#define RULE_TEXT                                                                        \
-    rule_no_text, WARNING_YAML_VALUE,                                                    \
-        "is not text in YAML, but cloud-init expects text", "put it in quotes"
-#define RULE_AS_WRITTEN                                                                  \
-    rule_other_text, WARNING_YAML_VALUE,                                                 \
-        "is not text in YAML, so the guest would get a different value",                 \
+#define EXPECTS_TEXT                                                                     \
+    WARNING_YAML_VALUE, "is not text in YAML, but cloud-init expects text",              \
+        "put it in quotes"
+#define EXPECTS_AS_WRITTEN                                                               \
+    WARNING_YAML_VALUE, "is not text in YAML, so the guest would get a different value", \
         "put it in quotes: YAML reads 010 as 8, and yes as true"
+#define RULE_TEXT rule_no_text, EXPECTS_TEXT
+#define RULE_AS_WRITTEN rule_other_text, EXPECTS_AS_WRITTEN
 #define RULE_NUMBER                                                                      \
     rule_text, WARNING_YAML_TYPE, "is text, but cloud-init expects a number",            \
         "remove the quotes"

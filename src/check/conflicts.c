@@ -34,8 +34,6 @@ documents_clear(struct documents *documents)
         yaml_clear(&documents->list[i].yaml);
 }
 
-#define cleanup_documents __attribute__((cleanup(documents_clear)))
-
 static void
 add_document(const struct check *check, const struct part *part, enum user_data_kind kind,
              void *context)
@@ -79,81 +77,51 @@ find_value(const struct documents *documents, const char *key)
 
 /* --- what an element needs ---------------------------------------------------------- */
 
-static bool
-needs_nothing(const struct request *request)
-{
-    return true;
-}
+enum {
+    NOTHING = 0,
+    DEFAULT_USER = 1 << 0, /* what is for it, and no list of users is generated */
+    HOSTNAME = 1 << 1,
+    HOST_KEYS = 1 << 2,
+    NEW_HOST_KEYS = 1 << 3, /* those, or <regenerate_ssh_keys> */
+    OLD_HOST_KEYS = 1 << 4, /* those of the image stay */
+    ROOT_KEYS = 1 << 5,
+    SSH_KEYS = 1 << 6,
+    PASSWORD = 1 << 7,
+    VENDOR_DATA = 1 << 8,
+    CACHE = 1 << 9,
+};
 
-/* The generated list of users has "default", and is added to the user's. */
-static bool
-generates_users(const struct request *request)
+/* Return: what the request has of these; bits. */
+static unsigned int
+find_needs(const struct request *request)
 {
-    return request->initialization && request->initialization->user_count > 0;
-}
+    static const struct initialization none = {0};
+    const struct initialization *initialization =
+        request->initialization ? request->initialization : &none;
+    const enum initialization_choice renew = initialization->regenerate_ssh_keys;
+    unsigned int needs = NOTHING;
 
-static bool
-has_ssh_keys(const struct request *request)
-{
-    return request->ssh_key_count > 0 || parts_find(&request->parts, PART_SSH_KEYS);
-}
-
-static bool
-has_password(const struct request *request)
-{
-    return parts_find(&request->parts, PART_PASSWORD);
-}
-
-static bool
-needs_default_user(const struct request *request)
-{
-    return !generates_users(request) && (has_ssh_keys(request) || has_password(request));
-}
-
-static bool
-has_hostname(const struct request *request)
-{
-    return request->hostname;
-}
-
-static bool
-has_host_keys(const struct request *request)
-{
-    return parts_find(&request->parts, PART_SSH_HOST_KEYS);
-}
-
-static bool
-renews_host_keys(const struct request *request)
-{
-    return has_host_keys(request) ||
-           (request->initialization &&
-            request->initialization->regenerate_ssh_keys == INITIALIZATION_YES);
-}
-
-static bool
-keeps_host_keys(const struct request *request)
-{
-    return !has_host_keys(request) && request->initialization &&
-           request->initialization->regenerate_ssh_keys == INITIALIZATION_NO;
-}
-
-static bool
-root_logs_in(const struct request *request)
-{
-    return request->initialization && request->initialization->root_has_keys;
-}
-
-static bool
-has_vendor_data(const struct request *request)
-{
-    return parts_find(&request->parts, PART_VENDOR_DATA) ||
-           request_wants_report(request) || request->cache || request->new_machine_id;
-}
-
-static bool
-has_cache(const struct request *request)
-{
-    return request->cache;
+    if (request->hostname)
+        needs |= HOSTNAME;
+    if (parts_find(&request->parts, PART_SSH_HOST_KEYS))
+        needs |= HOST_KEYS | NEW_HOST_KEYS;
+    else if (renew != INITIALIZATION_UNSAID)
+        needs |= renew == INITIALIZATION_YES ? NEW_HOST_KEYS : OLD_HOST_KEYS;
+    if (initialization->root_has_keys)
+        needs |= ROOT_KEYS;
+    if (request->ssh_key_count > 0 || parts_find(&request->parts, PART_SSH_KEYS))
+        needs |= SSH_KEYS;
+    if (parts_find(&request->parts, PART_PASSWORD))
+        needs |= PASSWORD;
+    /* The generated list of users has "default", and is added to the user's. */
+    if (initialization->user_count == 0 && (needs & (SSH_KEYS | PASSWORD)))
+        needs |= DEFAULT_USER;
+    if (request->cache)
+        needs |= CACHE | VENDOR_DATA;
+    if (parts_find(&request->parts, PART_VENDOR_DATA) || request->new_machine_id ||
+        request_wants_report(request))
+        needs |= VENDOR_DATA;
+    return needs;
 }
 
 /* --- what a key does ---------------------------------------------------------------- */
@@ -225,12 +193,12 @@ lacks_default(const struct check *check, const struct documents *documents,
 {
     const struct yaml_node *disabled = find_value(documents, "disable_root");
 
-    if (has_ssh_keys(check->request) && disabled && !rules_is_true(disabled))
+    if ((find_needs(check->request) & SSH_KEYS) && disabled && !rules_is_true(disabled))
         return NULL;
     if (node->kind == YAML_MAPPING ||
         (node->kind == YAML_SCALAR && (!*node->text || is_default(node))))
         return NULL;
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    yaml_foreach(item, node) {
         if (is_default(item->value))
             return NULL;
     }
@@ -247,8 +215,7 @@ is_in_chpasswd(const struct documents *documents, const struct yaml_node *name)
 
     if (list)
         return list->kind == YAML_SEQUENCE || !name || strstr(list->text, name->text);
-    for (const struct yaml_item *item = users ? users->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, users) {
         const struct yaml_node *other = yaml_get(item->value, "name");
 
         if (name && other && strcmp(name->text, other->text) == 0)
@@ -288,58 +255,59 @@ locks_password(const struct check *check, const struct documents *documents,
 /* --- the pairs ---------------------------------------------------------------------- */
 
 static const struct pair {
-    bool (*needs)(const struct request *request);
-    const char *key; /* at the top of a cloud-config */
+    unsigned int needs; /* without effect otherwise */
+    const char *key;    /* at the top of a cloud-config */
     cancels *cancels;
     const char *message; /* follows the key */
     const char *hint;
 } pairs[] = {
-    {needs_default_user, "users", lacks_default,
+    {DEFAULT_USER, "users", lacks_default,
      "has no 'default', so the default user's ssh keys and password go to nobody",
      "add '- default' as its first item, or give the keys to users in the list"},
-    {needs_nothing, "users", locks_password,
+    {NOTHING, "users", locks_password,
      "has a password of a user without 'lock_passwd: false', so the user cannot log in "
      "with it",
      "write 'lock_passwd: false' next to it"},
-    {needs_nothing, "network", is_set,
+    {NOTHING, "network", is_set,
      "comes too late: cloud-init sets up the network before it reads this",
      "move it to <network-config>"},
-    {needs_nothing, "datasource_list", is_set,
+    {NOTHING, "datasource_list", is_set,
      "comes too late to choose the datasource, and a later boot could look elsewhere",
      "remove it: virt-seed tells the guest its datasource"},
-    {needs_nothing, "datasource", is_set,
+    {NOTHING, "datasource", is_set,
      "comes too late: cloud-init has found its datasource already",
      "remove it, or write it into the image, to /etc/cloud/cloud.cfg.d"},
-    {has_hostname, "hostname", is_other_name, "differs from <hostname>, and wins",
+    {HOSTNAME, "hostname", is_other_name, "differs from <hostname>, and wins",
      "keep one of them"},
-    {has_hostname, "fqdn", is_other_name, "differs from <hostname>, and wins",
+    {HOSTNAME, "fqdn", is_other_name, "differs from <hostname>, and wins",
      "keep one of them"},
-    {has_hostname, "preserve_hostname", is_true, "keeps the guest from using <hostname>",
+    {HOSTNAME, "preserve_hostname", is_true, "keeps the guest from using <hostname>",
      "remove one of them"},
-    {renews_host_keys, "ssh_deletekeys", is_false,
+    {NEW_HOST_KEYS, "ssh_deletekeys", is_false,
      "keeps the image's host keys, against what the request asks", "remove it"},
-    {keeps_host_keys, "ssh_deletekeys", is_true,
+    {OLD_HOST_KEYS, "ssh_deletekeys", is_true,
      "removes the image's host keys, against what the request asks", "remove it"},
-    {has_host_keys, "ssh_keys", is_set, "replaces the host keys that the request gives",
+    {HOST_KEYS, "ssh_keys", is_set, "replaces the host keys that the request gives",
      "keep one of them"},
-    {root_logs_in, "disable_root", is_true,
-     "keeps root from logging in with its ssh keys", "remove it"},
-    {has_ssh_keys, "allow_public_ssh_keys", is_false,
+    {ROOT_KEYS, "disable_root", is_true, "keeps root from logging in with its ssh keys",
+     "remove it"},
+    {SSH_KEYS, "allow_public_ssh_keys", is_false,
      "keeps the guest from using <ssh-authorized-keys>", "remove one of them"},
-    {has_password, "password", is_set,
-     "replaces the password that 'virt-seed set' stored", "keep one of them"},
-    {has_vendor_data, "vendor_data", is_disabled,
+    {PASSWORD, "password", is_set, "replaces the password that 'virt-seed set' stored",
+     "keep one of them"},
+    {VENDOR_DATA, "vendor_data", is_disabled,
      "turns off vendor-data, and with it the report, cache= and what else virt-seed puts "
      "there",
      "remove it, or write report=\"no\" and remove vendor-data"},
-    {has_cache, "manual_cache_clean", is_false, "cancels cache=\"keep\"",
+    {CACHE, "manual_cache_clean", is_false, "cancels cache=\"keep\"",
      "remove one of them"},
 };
 
 void
 check_conflicts(const struct check *check)
 {
-    cleanup_documents struct documents documents = {0};
+    __attribute__((cleanup(documents_clear))) struct documents documents = {0};
+    const unsigned int needs = find_needs(check->request);
 
     for (size_t i = 0; i < check->request->parts.count; i++)
         check_each_piece(check, check->request->parts.list[i], add_document, &documents);
@@ -349,7 +317,7 @@ check_conflicts(const struct check *check)
         cleanup_free char *description = NULL;
         const struct yaml_node *node;
 
-        if (!document || !pair->needs(check->request))
+        if (!document || (pair->needs & needs) != pair->needs)
             continue;
         node = pair->cancels(check, &documents, yaml_get(document->yaml.root, pair->key));
         if (!node)

@@ -110,7 +110,6 @@ describe_type(const json_t *value, unsigned int allowed)
     return xasprintf("is %s, but must be %s", found, buffer_text(&text));
 }
 
-/* Return: whether the value has an allowed type. */
 static bool
 check_type(struct validation *validation, const json_t *rule, const json_t *value,
            const struct place *place)
@@ -150,8 +149,7 @@ check_enum(struct validation *validation, const json_t *rule, const json_t *valu
     const json_t *one;
     size_t i;
 
-    json_array_foreach(rule, i, one)
-    {
+    json_array_foreach(rule, i, one) {
         if (is_same(one, value))
             return;
     }
@@ -249,8 +247,7 @@ check_items(struct validation *validation, const json_t *schema, const json_t *v
     const json_t *item;
     size_t i;
 
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         const struct place own = {place, NULL, i, place->depth + 1};
 
         if (rule)
@@ -306,8 +303,7 @@ refuse_key(struct validation *validation, const json_t *properties,
     json_t *ignored;
 
     validation->steps += json_object_size(properties);
-    json_object_foreach((json_t *)properties, name, ignored)
-    {
+    json_object_foreach((json_t *)properties, name, ignored) {
         size_t distance;
 
         if (strlen(name) >= NAME_LENGTH || strlen(place->key) >= NAME_LENGTH)
@@ -335,8 +331,7 @@ check_keys(struct validation *validation, const json_t *schema, const json_t *va
     json_t *member;
     size_t i;
 
-    json_object_foreach((json_t *)value, key, member)
-    {
+    json_object_foreach((json_t *)value, key, member) {
         const struct place own = {place, key, 0, place->depth + 1};
         const json_t *rule = json_object_get(properties, key);
         const char *expression;
@@ -345,8 +340,7 @@ check_keys(struct validation *validation, const json_t *schema, const json_t *va
 
         if (rule)
             validate(validation, rule, member, &own);
-        json_object_foreach(patterns, expression, by_pattern)
-        {
+        json_object_foreach(patterns, expression, by_pattern) {
             if (!matches(validation, expression, key))
                 continue;
             validate(validation, by_pattern, member, &own);
@@ -357,8 +351,7 @@ check_keys(struct validation *validation, const json_t *schema, const json_t *va
         else if (!known && json_is_object(others))
             validate(validation, others, member, &own);
     }
-    json_array_foreach(json_object_get(schema, "required"), i, required)
-    {
+    json_array_foreach(json_object_get(schema, "required"), i, required) {
         key = json_string_value(required);
         if (!json_object_get(value, key))
             add_error(validation, place, xasprintf("lacks the key '%s'", key));
@@ -417,8 +410,7 @@ check_branches(struct validation *validation, const json_t *branches, bool only_
     const json_t *branch;
     size_t i;
 
-    json_array_foreach(branches, i, branch)
-    {
+    json_array_foreach(branches, i, branch) {
         cleanup_schema_errors struct schema_errors own =
             try_branch(validation, branch, value, place);
         const struct schema_errors last = best;
@@ -477,8 +469,7 @@ validate(struct validation *validation, const json_t *schema, const json_t *valu
         check_items(validation, schema, value, place);
     if (json_is_object(value))
         check_keys(validation, schema, value, place);
-    json_array_foreach(json_object_get(schema, "allOf"), i, rule)
-    {
+    json_array_foreach(json_object_get(schema, "allOf"), i, rule) {
         validate(validation, rule, value, place);
     }
     check_branches(validation, json_object_get(schema, "oneOf"), true, value, place);

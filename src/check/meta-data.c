@@ -5,7 +5,6 @@
 
 #include <strings.h>
 
-#include "base/memory.h"
 #include "check/check.h"
 
 /* True and false are harmless. */
@@ -18,12 +17,8 @@ is_misread(const struct check *check, const struct yaml_node *node)
 }
 
 static const struct rule rules[] = {
-    {{"*"},
-     is_misread,
-     WARNING_YAML_VALUE,
-     "is not text in YAML, so the guest would get a different value",
-     "put it in quotes: YAML reads 010 as 8, and yes as true"},
-    {.paths = {NULL}},
+    {PATHS("*"), is_misread, EXPECTS_AS_WRITTEN},
+    {.paths = NULL},
 };
 
 static void
@@ -43,8 +38,7 @@ check_meta_data(const struct check *check)
     const struct request *request = check->request;
     const enum instance_id_policy policy = request->instance_id_policy;
 
-    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part))
+    parts_foreach(part, &request->parts, PART_META_DATA)
         check_part(check, part);
     if (request->cache && policy == INSTANCE_ID_CONTENT)
         check_warn(check, WARNING_WITHOUT_EFFECT, request->line,

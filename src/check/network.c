@@ -121,14 +121,10 @@ lacks_prefix(const struct check *check, const struct yaml_node *node)
 static bool
 lacks_name(const struct check *check, const struct yaml_node *node)
 {
-    static const char *const nameless[] = {"nameserver", "route"};
+    static const char *const nameless[] = {"nameserver", "route", NULL};
     const struct yaml_node *type = yaml_get(node, "type");
 
-    for (size_t i = 0; type && i < ARRAY_SIZE(nameless); i++) {
-        if (strcmp(type->text, nameless[i]) == 0)
-            return false;
-    }
-    return type && !yaml_get(node, "name");
+    return type && !word_is_in(type->text, nameless) && !yaml_get(node, "name");
 }
 
 #define ADDRESS_HINT "write an address with its prefix: 192.0.2.10/24"
@@ -187,159 +183,106 @@ is_unreachable(const struct check *check, const struct yaml_node *node)
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
 
 static const struct rule version_2[] = {
-    {{"tunnels", "vrfs", "dummy-devices", "virtual-ethernets", "modems", "nm-devices",
-      "openvswitch"},
-     rule_there,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("tunnels", "vrfs", "dummy-devices", "virtual-ethernets", "modems",
+           "nm-devices", "openvswitch"),
+     rule_there, WARNING_NETWORK_RENDERER,
      "is only for guests with netplan: with every other renderer, cloud-init fails and "
      "sets up no interface at all",
      RENDERER_HINT},
-    {{"bridges.*", "bonds.*"},
-     lacks_interfaces,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("bridges.*", "bonds.*"), lacks_interfaces, WARNING_NETWORK_RENDERER,
      "has no 'interfaces', which only guests with netplan accept: with every other "
      "renderer, cloud-init fails and sets up no interface at all",
      RENDERER_HINT},
-    {{"ethernets.*"},
-     lacks_match,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("ethernets.*"), lacks_match, WARNING_NETWORK_RENDERER,
      "has 'set-name' without 'match': netplan rejects the whole document",
      "add match: {macaddress: 'MAC'}, or remove 'set-name'"},
-    {{"vlans.*"},
-     lacks_id_or_link,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("vlans.*"), lacks_id_or_link, WARNING_NETWORK_RENDERER,
      "has no 'id' or no 'link': netplan rejects the whole document, and cloud-init fails "
      "with sysconfig without 'id', with NetworkManager without 'link'",
      "write both"},
-    {{"*.*.addresses"},
-     is_mapping,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.addresses"), is_mapping, WARNING_NETWORK_RENDERER,
      "is not a list: netplan rejects the whole document",
      "write addresses: [192.0.2.10/24]"},
-    {{"*.*.nameservers.addresses", "*.*.nameservers.search"},
-     is_no_list,
-     WARNING_NETWORK_RENDERER,
-     "is not a list: netplan rejects the whole document",
+    {PATHS("*.*.nameservers.addresses", "*.*.nameservers.search"), is_no_list,
+     WARNING_NETWORK_RENDERER, "is not a list: netplan rejects the whole document",
      "put it in brackets"},
-    {{"*.*.addresses.*"},
-     is_mapping,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.addresses.*"), is_mapping, WARNING_NETWORK_RENDERER,
      "has options, which only netplan knows: with every other renderer, cloud-init from "
      "22.4 on fails and sets up no interface at all",
      ADDRESS_HINT},
-    {{"*.*.addresses.*"},
-     is_no_address,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.addresses.*"), is_no_address, WARNING_NETWORK_RENDERER,
      "is not an address: netplan rejects the whole document, and cloud-init from 22.4 on "
      "fails with every other renderer",
      ADDRESS_HINT},
-    {{"*.*.addresses.*"},
-     lacks_prefix,
-     WARNING_NETWORK_RENDERER,
-     "has no valid prefix length: netplan rejects the whole document",
-     ADDRESS_HINT},
-    {{"*.*.nameservers"},
-     is_no_mapping,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.addresses.*"), lacks_prefix, WARNING_NETWORK_RENDERER,
+     "has no valid prefix length: netplan rejects the whole document", ADDRESS_HINT},
+    {PATHS("*.*.nameservers"), is_no_mapping, WARNING_NETWORK_RENDERER,
      "is not a mapping: netplan rejects the whole document, and cloud-init from 22.4 on "
      "fails with every other renderer",
      "write nameservers: {addresses: [ADDRESS]}"},
-    {{"*.*.nameservers"},
-     lacks_servers,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.nameservers"), lacks_servers, WARNING_NETWORK_RENDERER,
      "has 'search' without 'addresses', which only guests with netplan use",
      "add the addresses of name servers"},
-    {{"*.*.routes.*"},
-     lacks_via,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("*.*.routes.*"), lacks_via, WARNING_NETWORK_RENDERER,
      "has no 'via': with eni and sysconfig, cloud-init fails; netplan needs 'scope: link'",
      "add 'via', the address of the gateway"},
-    {{"version", "*.*.mtu", "*.*.id", "*.*.routes.*.metric", "*.*.routes.*.mtu"},
+    {PATHS("version", "*.*.mtu", "*.*.id", "*.*.routes.*.metric", "*.*.routes.*.mtu"),
      RULE_NUMBER},
-    {{"*.*.match.macaddress", "*.*.macaddress", "*.*.set-name",
-      "*.*.access-points.*.password"},
+    {PATHS("*.*.match.macaddress", "*.*.macaddress", "*.*.set-name",
+           "*.*.access-points.*.password"),
      RULE_TEXT},
-    {{"*.*.dhcp4", "*.*.dhcp6", "*.*.accept-ra", "*.*.optional"}, RULE_BOOLEAN},
-    {{"ethernets.*.match.macaddress"},
-     lacks_mac,
-     WARNING_NIC_MISSING,
+    {PATHS("*.*.dhcp4", "*.*.dhcp6", "*.*.accept-ra", "*.*.optional"), RULE_BOOLEAN},
+    {PATHS("ethernets.*.match.macaddress"), lacks_mac, WARNING_NIC_MISSING,
      "is not the MAC of any interface of the domain; with 'set-name', the guest's "
      "network would not come up at all",
      NIC_HINT},
-    {{"*.*.routes.*.to"},
-     is_default,
-     WARNING_DEFAULT_ROUTE,
-     "is 'default', which cloud-init 22.2 to 25.2 only accepts with netplan",
-     ROUTE_HINT},
-    {{"*.*.addresses.*"},
-     is_unreachable,
-     WARNING_USER_NETWORK,
-     USER_NETWORK,
+    {PATHS("*.*.routes.*.to"), is_default, WARNING_DEFAULT_ROUTE,
+     "is 'default', which cloud-init 22.2 to 25.2 only accepts with netplan", ROUTE_HINT},
+    {PATHS("*.*.addresses.*"), is_unreachable, WARNING_USER_NETWORK, USER_NETWORK,
      USER_NETWORK_HINT},
-    {{"*.*.gateway4", "*.*.gateway6"},
-     rule_there,
-     WARNING_DEPRECATED,
-     "is deprecated by netplan",
-     GATEWAY_HINT},
-    {.paths = {NULL}},
+    {PATHS("*.*.gateway4", "*.*.gateway6"), rule_there, WARNING_DEPRECATED,
+     "is deprecated by netplan", GATEWAY_HINT},
+    {.paths = NULL},
 };
 
 static const struct rule version_1[] = {
-    {{"version", "config.*.mtu"}, RULE_NUMBER},
-    {{"config.*.name", "config.*.mac_address"}, RULE_TEXT},
-    {{"config.*"},
-     lacks_name,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("version", "config.*.mtu"), RULE_NUMBER},
+    {PATHS("config.*.name", "config.*.mac_address"), RULE_TEXT},
+    {PATHS("config.*"), lacks_name, WARNING_NETWORK_RENDERER,
      "has no 'name', and cloud-init ignores it",
      "write the name that the interface gets: name: eth0"},
-    {{"config.*"},
-     is_route_without_gateway,
-     WARNING_NETWORK_RENDERER,
-     "is a route without 'gateway': with eni, cloud-init fails",
-     "add it"},
-    {{"config.*.subnets.*.address"},
-     is_no_address,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("config.*"), is_route_without_gateway, WARNING_NETWORK_RENDERER,
+     "is a route without 'gateway': with eni, cloud-init fails", "add it"},
+    {PATHS("config.*.subnets.*.address"), is_no_address, WARNING_NETWORK_RENDERER,
      "is not an address: cloud-init from 22.4 on fails with every renderer",
      ADDRESS_HINT},
-    {{"config.*.subnets.*.address"},
-     is_unreachable,
-     WARNING_USER_NETWORK,
-     USER_NETWORK,
-     USER_NETWORK_HINT},
-    {.paths = {NULL}},
+    {PATHS("config.*.subnets.*.address"), is_unreachable, WARNING_USER_NETWORK,
+     USER_NETWORK, USER_NETWORK_HINT},
+    {.paths = NULL},
 };
 
 static const struct rule version_1_physical[] = {
-    {{"mac_address"},
-     lacks_mac,
-     WARNING_NIC_MISSING,
+    {PATHS("mac_address"), lacks_mac, WARNING_NIC_MISSING,
      "is not the MAC of any interface of the domain, so the guest's network would not "
      "come up",
      NIC_HINT},
-    {.paths = {NULL}},
+    {.paths = NULL},
 };
 
 static const struct rule network_data[] = {
-    {{"networks.*.routes.*"},
-     lacks_gateway,
-     WARNING_NETWORK_RENDERER,
-     "has no 'gateway': with eni and sysconfig, cloud-init fails",
-     "add it"},
-    {{"networks.*.ip_address"},
-     is_no_address,
-     WARNING_NETWORK_RENDERER,
+    {PATHS("networks.*.routes.*"), lacks_gateway, WARNING_NETWORK_RENDERER,
+     "has no 'gateway': with eni and sysconfig, cloud-init fails", "add it"},
+    {PATHS("networks.*.ip_address"), is_no_address, WARNING_NETWORK_RENDERER,
      "is not an address: cloud-init from 22.4 on fails with every renderer",
      "write an address, such as 192.0.2.10"},
-    {.paths = {NULL}},
+    {.paths = NULL},
 };
 
 /* Return: whether a section of version 2 defines the device. */
 static bool
 is_device(const struct yaml_node *root, const struct yaml_node *name)
 {
-    for (const struct yaml_item *section = root->items; section;
-         section = section->next) {
+    yaml_foreach(section, root) {
         if (yaml_get(section->value, name->text))
             return true;
     }
@@ -376,8 +319,7 @@ check_members(const struct check *check, const struct part *part,
     for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
         const struct yaml_node *section = yaml_get(root, sections[i]);
 
-        for (const struct yaml_item *item = section ? section->items : NULL; item;
-             item = item->next) {
+        yaml_foreach(item, section) {
             const struct yaml_node *list = yaml_get(item->value, "interfaces");
 
             if (count++ >= LIMIT_NICS)
@@ -398,7 +340,7 @@ check_nameservers(const struct check *check, const struct part *part,
     cleanup_free char *description = part_describe(part);
     size_t count = 0;
 
-    for (const struct yaml_item *item = list->items; item; item = item->next) {
+    yaml_foreach(item, list) {
         const struct yaml_node *name = yaml_get(item->value, "interface");
         const struct yaml_node *type = yaml_get(item->value, "type");
         bool found = false;
@@ -442,7 +384,7 @@ check_part_network(const struct check *check, const struct part *part,
         return;
     check_nameservers(check, part, list);
     /* For other types (bonds, bridges) the guest assigns the MAC itself. */
-    for (const struct yaml_item *item = list->items; item; item = item->next) {
+    yaml_foreach(item, list) {
         const struct yaml_node *type = yaml_get(item->value, "type");
 
         if (type && strcmp(type->text, "physical") == 0)

@@ -5,36 +5,25 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "check/check.h"
-#include "domain/xml.h"
+#include "domain/vocabulary.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
-
-static bool
-is_type(const struct interface *interface, const char *type)
-{
-    return interface->type && strcmp(interface->type, type) == 0;
-}
-
-/* Return: whether the guest cannot reach its own host through the interface. */
-static bool
-leads_past(const struct interface *interface)
-{
-    return !is_type(interface, "network") && !is_type(interface, "bridge") &&
-           !is_type(interface, "user") && !is_type(interface, "ethernet");
-}
 
 static void
 check_way(const struct check *check)
 {
+    /* Those through which a guest reaches its own host. */
+    static const char *const types[] = {"network", "bridge", "user", "ethernet", NULL};
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *failure = NULL;
 
     if (interfaces_read(&interfaces, check->domain, &failure) < 0)
         return;
     for (size_t i = 0; i < interfaces.count; i++) {
-        if (!leads_past(&interfaces.items[i]))
+        const char *type = interfaces.items[i].type;
+
+        if (type && word_is_in(type, types))
             return;
     }
     check_warn(check, WARNING_HOST_UNREACHED, check->request->line,

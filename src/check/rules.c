@@ -21,7 +21,6 @@ struct walk {
     size_t depth;
 };
 
-/* Return: whether the keys match the rule's path. */
 static bool
 path_matches(const char *path, const struct walk *walk)
 {
@@ -64,7 +63,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
 {
     const struct rule *found = NULL;
 
-    for (const struct rule *rule = walk->rules; rule->paths[0]; rule++) {
+    for (const struct rule *rule = walk->rules; rule->paths; rule++) {
         const char *const *path = rule->paths;
         const char *name;
 
@@ -118,10 +117,9 @@ rules_read(struct yaml *yaml, const struct part *part)
 {
     cleanup_failure struct failure *ignored = NULL;
 
-    if (part->data.size == 0 || part->masked)
-        return NULL;
-    if (yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored) <
-        0)
+    if (part->data.size == 0 || part->masked ||
+        yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored) <
+            0)
         return NULL;
     return yaml->root;
 }

@@ -110,8 +110,7 @@ find_line(const struct yaml_node *root, const json_t *path)
     const json_t *step;
     size_t i;
 
-    json_array_foreach(path, i, step)
-    {
+    json_array_foreach(path, i, step) {
         const char *key = json_string_value(step);
         json_int_t index = json_integer_value(step);
         const struct yaml_item *item = node->items;
@@ -134,8 +133,7 @@ path_text(const struct part *part, const json_t *path)
     const json_t *step;
     size_t i;
 
-    json_array_foreach(path, i, step)
-    {
+    json_array_foreach(path, i, step) {
         const char *key = json_string_value(step);
 
         buffer_printf(&text, "%s%.256s", i > 0 ? "." : "",
@@ -144,7 +142,6 @@ path_text(const struct part *part, const json_t *path)
     return xstrdup(buffer_text(&text));
 }
 
-/* Return: whether there is a warning about a value in that line. */
 static bool
 has_warned_of_line(const struct check *check, const struct part *part, const char *begin)
 {

@@ -135,19 +135,14 @@ check_document(const struct check *check, const struct part *part,
                          part->kind == PART_NETWORK_CONFIG;
     cleanup_free char *hint = make_hint("secret=\"NAME\"");
     const struct rule rules[] = {
-        {{"**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
-          "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
-          "**.client-key-password", "chpasswd.list"},
-         rule_is_password,
-         WARNING_INLINE_SECRET,
-         "seems to be a secret " EVERYBODY,
+        {PATHS("**.passwd", "**.password", "**.hashed_passwd", "**.hashed-password",
+               "**.plain_text_passwd", "**.token", "**.private_key", "**.private-key",
+               "**.client-key-password", "chpasswd.list"),
+         rule_is_password, WARNING_INLINE_SECRET, "seems to be a secret " EVERYBODY,
          hint},
-        {{"**.*"},
-         rule_has_secret,
-         WARNING_INLINE_SECRET,
-         "seems to contain a password or key " EVERYBODY,
-         hint},
-        {.paths = {NULL}},
+        {PATHS("**.*"), rule_has_secret, WARNING_INLINE_SECRET,
+         "seems to contain a password or key " EVERYBODY, hint},
+        {.paths = NULL},
     };
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = is_yaml ? rules_read(&yaml, part) : NULL;

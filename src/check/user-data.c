@@ -39,31 +39,22 @@ is_one_user(const struct check *check, const struct yaml_node *node)
 }
 
 static const struct rule rules[] = {
-    {{"locale"},
-     is_no_locale,
-     WARNING_YAML_VALUE,
-     "is not text in YAML, but cloud-init expects text",
-     "put it in quotes"},
-    {{"users"},
-     is_one_user,
-     WARNING_YAML_TYPE,
+    {PATHS("locale"), is_no_locale, EXPECTS_TEXT},
+    {PATHS("users"), is_one_user, WARNING_YAML_TYPE,
      "is a mapping, whose keys cloud-init takes for the users' names",
      "write a list: - name: NAME"},
-    {{"hostname", "fqdn", "timezone", "password", "phone_home.url", "final_message",
-      "runcmd.*", "bootcmd.*"},
+    {PATHS("hostname", "fqdn", "timezone", "password", "phone_home.url", "final_message",
+           "runcmd.*", "bootcmd.*", "chpasswd.list", "chpasswd.users.*.name",
+           "chpasswd.users.*.password", "groups.*", "users.*", "users.*.name",
+           "users.*.gecos", "users.*.passwd", "users.*.hashed_passwd",
+           "users.*.plain_text_passwd", "users.*.primary_group", "users.*.expiredate",
+           "users.*.inactive", "write_files.*.path", "write_files.*.content",
+           "write_files.*.owner", "write_files.*.permissions"),
      RULE_TEXT},
-    {{"chpasswd.list", "chpasswd.users.*.name", "chpasswd.users.*.password", "groups.*"},
-     RULE_TEXT},
-    {{"users.*", "users.*.name", "users.*.gecos", "users.*.passwd",
-      "users.*.hashed_passwd", "users.*.plain_text_passwd", "users.*.primary_group",
-      "users.*.expiredate", "users.*.inactive"},
-     RULE_TEXT},
-    {{"write_files.*.path", "write_files.*.content", "write_files.*.owner",
-      "write_files.*.permissions"},
-     RULE_TEXT},
-    {{"runcmd.*.*", "bootcmd.*.*", "packages.*.*", "mounts.*.*"}, RULE_AS_WRITTEN},
-    {{"users.*.lock_passwd", "users.*.no_create_home", "users.*.system"}, RULE_BOOLEAN},
-    {.paths = {NULL}},
+    {PATHS("runcmd.*.*", "bootcmd.*.*", "packages.*.*", "mounts.*.*"), RULE_AS_WRITTEN},
+    {PATHS("users.*.lock_passwd", "users.*.no_create_home", "users.*.system"),
+     RULE_BOOLEAN},
+    {.paths = NULL},
 };
 
 bool
@@ -130,7 +121,7 @@ struct progress {
 static void
 add_keys(struct progress *progress, const struct yaml_node *root)
 {
-    for (const struct yaml_item *item = root->items; item; item = item->next) {
+    yaml_foreach(item, root) {
         if (item->key && item->key->type != YAML_MERGE)
             json_set(progress->keys, item->key->text, json_null());
         else
@@ -167,8 +158,7 @@ check_patch(const struct check *check, const struct part *part, struct progress 
 
     if (start)
         patch = json_loadb(start, (size_t)(end - start), 0, NULL);
-    json_array_foreach(patch, index, operation)
-    {
+    json_array_foreach(patch, index, operation) {
         const char *word = json_string_value(json_object_get(operation, "op"));
         const char *path = json_string_value(json_object_get(operation, "path"));
         const char *from = json_string_value(json_object_get(operation, "from"));

@@ -17,8 +17,8 @@
 #include "host/configuration.h"
 #include "host/domain-text.h"
 #include "host/maker.h"
-#include "maker/wire.h"
-#include "store/password.h"
+#include "maker/maker.h"
+#include "store/secret-write.h"
 
 /* --- wiring ----------------------------------------------------------------------- */
 
@@ -89,7 +89,6 @@ fail_defined(struct definition *definition, const char *what, struct failure **f
     return -1;
 }
 
-/* Reads a domain's definition into the XML, as text. */
 static int
 read_definition(virDomainPtr domain, struct buffer *xml, struct failure **failure)
 {
@@ -168,7 +167,6 @@ answer_nothing(void *data, struct needs *needs)
 {
 }
 
-/* Has a maker wire the definition. */
 static int
 wire_text(const struct context *context, virConnectPtr connection,
           const struct buffer *xml, struct maker_result *wired, struct failure **failure)

@@ -15,7 +15,6 @@
 #include <libvirt/libvirt.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

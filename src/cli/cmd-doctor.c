@@ -37,8 +37,6 @@ static const char *const state_words[] = {
     [DOCTOR_PROBLEM] = "problem",
 };
 
-/* --- diagnoses ---------------------------------------------------------------------- */
-
 void
 doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
            const char *fix, const char *format, ...)
@@ -86,15 +84,6 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
                    strerror(abs(error)));
 }
 
-/* --- output ----------------------------------------------------------------------- */
-
-static void
-print_json(const struct doctor *doctor)
-{
-    json_print(json_pack("{s:i, s:O}", "problems", (int)doctor->problems, "diagnoses",
-                         doctor->diagnoses));
-}
-
 static void
 print_text(const struct doctor *doctor, bool verbose)
 {
@@ -102,8 +91,7 @@ print_text(const struct doctor *doctor, bool verbose)
     bool unknown = false;
     size_t i;
 
-    json_array_foreach(doctor->diagnoses, i, diagnosis)
-    {
+    json_array_foreach(doctor->diagnoses, i, diagnosis) {
         const char *state = json_string_value(json_object_get(diagnosis, "state"));
         const char *fix = json_string_value(json_object_get(diagnosis, "fix"));
 
@@ -122,8 +110,6 @@ print_text(const struct doctor *doctor, bool verbose)
     puts(unknown ? ", but not everything could be checked" : "");
 }
 
-/* --- the command ------------------------------------------------------------------ */
-
 static void
 doctor_clear(struct doctor *doctor)
 {
@@ -137,12 +123,10 @@ doctor_clear(struct doctor *doctor)
     *doctor = (struct doctor){0};
 }
 
-#define cleanup_doctor __attribute__((cleanup(doctor_clear)))
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    cleanup_doctor struct doctor doctor = {
+    __attribute__((cleanup(doctor_clear))) struct doctor doctor = {
         .context = context,
         .root = context->root,
         .diagnoses = json_array(),
@@ -169,7 +153,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         doctor_add(&doctor, DOCTOR_UNKNOWN, "root", "run it as root: virt-seed doctor",
                    "only root can see %s", unseen.data);
     if (context->json)
-        print_json(&doctor);
+        json_print(json_pack("{s:i, s:O}", "problems", (int)doctor.problems, "diagnoses",
+                             doctor.diagnoses));
     else
         print_text(&doctor, context->verbose);
     return doctor.problems > 0 ? STATUS_FAILURE : STATUS_OK;

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

@@ -8,7 +8,6 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

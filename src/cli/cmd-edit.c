@@ -22,7 +22,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"
@@ -367,7 +366,6 @@ check_document(const struct editing *editing, const struct definition *definitio
                        findings.errors == 1 ? "error" : "errors");
 }
 
-/* Defines the domain with the text. */
 static int
 define(struct editing *editing, const struct buffer *text, struct failure **failure)
 {

@@ -110,13 +110,16 @@ remove_one(const struct context *context, const struct leftover *leftover, enum 
 }
 
 static int
-collect(virConnectPtr connection, const struct context *context, bool all,
-        struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    cleanup_connection virConnectPtr connection =
+        libvirt_connect_here(context, true, failure);
     cleanup_leftovers struct leftovers leftovers = {0};
     size_t end;
 
-    if (leftovers_find(context->root, &leftovers, failure) < 0)
+    if (!connection || libvirt_require_own(connection, failure) < 0 ||
+        leftovers_find(context->root, &leftovers, failure) < 0)
         return -1;
     /* The list is sorted: what is one domain's is together. */
     for (size_t start = 0; start < leftovers.count; start = end) {
@@ -130,7 +133,7 @@ collect(virConnectPtr connection, const struct context *context, bool all,
         end = start + 1;
         while (end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0)
             end++;
-        if (!all && !known)
+        if (!options->all && !known)
             fate = decide(context->root, list, end - start);
         if (!context->dry_run && (known || fate == FATE_KEPT_SINCE_NOW))
             leftovers_note_gone(context->root, uuid, !known);
@@ -144,19 +147,7 @@ collect(virConnectPtr connection, const struct context *context, bool all,
                 return -1;
         }
     }
-    return 0;
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    const struct options *options = data;
-    cleanup_connection virConnectPtr connection =
-        libvirt_connect_here(context, true, failure);
-
-    if (!connection || libvirt_require_own(connection, failure) < 0)
-        return -1;
-    return collect(connection, context, options->all, failure);
+    return STATUS_OK;
 }
 
 static const struct option_row rows[] = {

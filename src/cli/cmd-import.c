@@ -7,14 +7,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "host/secret.h"
 #include "import/import.h"
 #include "store/secret-write.h"
 #include "wire/wire.h"
@@ -98,8 +96,6 @@ read_import(struct import *import, const struct context *context, const char *ma
     return 0;
 }
 
-/* --- secrets ---------------------------------------------------------------------- */
-
 /* With --secrets, writes them; otherwise notes what the user must do about each. They stay if
  * the command fails afterwards: it takes those with the same content when it runs again. */
 static int
@@ -129,8 +125,6 @@ write_secrets(struct import *import, const struct context *context,
     return 0;
 }
 
-/* --- setting ---------------------------------------------------------------------- */
-
 static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
@@ -154,8 +148,6 @@ put_element(struct definition *definition, const struct import *import, bool rep
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)

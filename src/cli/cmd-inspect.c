@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"
@@ -70,8 +68,7 @@ judge(struct inspection *inspection)
                      taken, problem);
         json_object_del(references, file->path);
     }
-    json_object_foreach(references, path, reference)
-    {
+    json_object_foreach(references, path, reference) {
         cleanup_free char *problem = xasprintf(
             "is missing, but the meta-data names it as %s: cloud-init does not take the "
             "seed",
@@ -87,17 +84,6 @@ judge(struct inspection *inspection)
     }
 }
 
-/* --- printing --------------------------------------------------------------------- */
-
-static void
-print_json(const struct inspection *inspection)
-{
-    json_print(json_pack("{s:o, s:s?, s:b, s:O}", "label",
-                         json_outside_string(inspection->seed->label), "datasource",
-                         inspection->layout ? inspection->layout->datasource : NULL,
-                         "valid", inspection->valid, "documents", inspection->documents));
-}
-
 static void
 print_text(const struct inspection *inspection)
 {
@@ -108,8 +94,7 @@ print_text(const struct inspection *inspection)
     print_outside_string(stdout, inspection->seed->label);
     printf("\ndatasource: %s\n",
            inspection->layout ? inspection->layout->datasource : "none, by this label");
-    json_array_foreach(inspection->documents, i, document)
-    {
+    json_array_foreach(inspection->documents, i, document) {
         const char *text = json_string_value(json_object_get(document, "problem"));
 
         if (!text)
@@ -120,8 +105,6 @@ print_text(const struct inspection *inspection)
                            text ? text : "not read by cloud-init");
     }
 }
-
-/* --- extracting ------------------------------------------------------------------- */
 
 /* Return: 0 or -errno. */
 static int
@@ -166,8 +149,6 @@ extract(const struct seed *seed, const char *path, struct failure **failure)
     return 0;
 }
 
-/* --- the command ------------------------------------------------------------------ */
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -188,7 +169,10 @@ run(const struct context *context, const void *data, struct failure **failure)
     inspection.layout = layout_find(seed.label);
     judge(&inspection);
     if (context->json)
-        print_json(&inspection);
+        json_print(json_pack("{s:o, s:s?, s:b, s:O}", "label",
+                             json_outside_string(seed.label), "datasource",
+                             inspection.layout ? inspection.layout->datasource : NULL,
+                             "valid", inspection.valid, "documents", documents));
     else
         print_text(&inspection);
     if (options->extract && extract(&seed, options->extract, failure) < 0)

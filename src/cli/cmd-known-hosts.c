@@ -17,8 +17,6 @@ struct options {
     struct option_values hosts;
 };
 
-/* --- the keys --------------------------------------------------------------------- */
-
 /* Return: a line for each public key, owned by the caller (free), or NULL. */
 static char *
 read_keys(const struct context *context, const struct request *request,
@@ -59,8 +57,6 @@ read_keys(const struct context *context, const struct request *request,
     return NULL;
 }
 
-/* --- the names -------------------------------------------------------------------- */
-
 /* What known_hosts gives no meaning of its own to: sshd(8), "SSH_KNOWN_HOSTS FILE
  * FORMAT". */
 static int
@@ -88,8 +84,6 @@ print_keys(const char *host, const char *keys)
          key = strtok_r(NULL, "\n", &rest))
         printf("%s %s\n", host, key);
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)

@@ -2,13 +2,11 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/io.h"
@@ -52,8 +50,6 @@ static const char *const state_words[] = {
     [DOCUMENT_GONE] = "gone",
     [DOCUMENT_UNKNOWN] = "unknown",
 };
-
-/* --- a document ----------------------------------------------------------------------- */
 
 /* diff's exit status: 0 is the same, 1 different, 2 trouble. */
 #define DIFF_DIFFERENT 1
@@ -107,7 +103,6 @@ make_diff(const struct compared_document *document, bool show_secrets)
     return diff;
 }
 
-/* Return: why a document that has changed has no diff. */
 static const char *
 find_reason(const struct compared_document *document, bool show_secrets)
 {
@@ -141,8 +136,6 @@ print_document(const struct compared_document *document, bool show_secrets)
     if (diff.size > 0)
         print_outside_text(stdout, diff.data, diff.size, "\n\t");
 }
-
-/* --- the domain ----------------------------------------------------------------------- */
 
 static void
 advise(const struct comparison *comparison, const char *purpose, const char *setting,
@@ -233,8 +226,6 @@ print_circumstances(const struct comparison *comparison)
     }
 }
 
-/* --- JSON ----------------------------------------------------------------------------- */
-
 static void
 print_json(const struct comparison *comparison, bool show_secrets)
 {
@@ -269,8 +260,6 @@ print_json(const struct comparison *comparison, bool show_secrets)
         consumption_pack(comparison->consumption, comparison->reason,
                          &comparison->claim)));
 }
-
-/* --- the command ---------------------------------------------------------------------- */
 
 /* Return: whether the next start changes anything. Another seed does not change a guest
  * that keeps what it has read. */

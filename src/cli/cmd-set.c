@@ -26,7 +26,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 #include "wire/wire.h"
 
 struct options {
@@ -68,7 +68,6 @@ set_remove_if_empty(xmlNode *node)
         xml_remove(node);
 }
 
-/* Fails if XML cannot hold the text of the option. */
 static int
 check_text(const struct option_value *value, const char *text, size_t size,
            struct failure **failure)
@@ -303,7 +302,6 @@ check_documents(const struct domain *domain, struct failure **failure)
 
 /* --- passwords ---------------------------------------------------------------------- */
 
-/* Fails if the hashes cannot be stored for the domain. */
 static int
 check_storage(const struct definition *definition, const struct change_options *change,
               struct failure **failure)

@@ -84,7 +84,6 @@ fail_start(const char *name, struct failure **failure)
     return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
 }
 
-/* Wires the domain if needed, and starts it. */
 static void
 start(const struct starting *starting, struct job *job)
 {
@@ -120,7 +119,6 @@ run_thread(void *data)
     return NULL;
 }
 
-/* Return: the word for a domain that is already running. */
 static const char *
 running_word(const struct context *context)
 {
@@ -221,7 +219,6 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     return 0;
 }
 
-/* Adds the domains that ask for a seed. */
 static int
 add_all(struct starting *starting, struct failure **failure)
 {

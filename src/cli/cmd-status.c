@@ -279,8 +279,6 @@ rows_clear(struct rows *rows)
     free(rows->list);
 }
 
-#define cleanup_rows __attribute__((cleanup(rows_clear)))
-
 /* A domain that has gone since the list was made gets no row. */
 static int
 add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
@@ -468,7 +466,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
-    cleanup_rows struct rows rows = {.root = context->root, .config = &config};
+    __attribute__((cleanup(rows_clear))) struct rows rows = {.root = context->root,
+                                                             .config = &config};
     cleanup_connection virConnectPtr connection =
         libvirt_connect_here(context, true, failure);
 

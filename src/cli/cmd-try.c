@@ -33,7 +33,6 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -156,7 +155,6 @@ check_domain(const struct trial *trial, struct failure **failure)
                        trial->rehearsal.name);
 }
 
-/* Replaces a volume of a storage pool by its path. */
 static int
 replace_volume(const struct disk *disk, struct failure **failure)
 {
@@ -241,9 +239,8 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
         if (replace_volume(&domain->disks[i], failure) < 0)
             return -1;
     }
-    if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
-        return -1;
-    if (rehearsal_rewrite(rehearsal, domain, failure) < 0)
+    if (wire_domain(domain, &request, &options, &wiring, failure) < 0 ||
+        rehearsal_rewrite(rehearsal, domain, failure) < 0)
         return -1;
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
         if (find_size(trial, &rehearsal->disks[i], failure) < 0)

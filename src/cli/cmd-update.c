@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -34,8 +33,6 @@ static const char *const consequences[] = {
     [OUTCOME_KEPT] =
         "The guest was told to keep what it had read (cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init clean' in it",
 };
-
-/* --- updating ----------------------------------------------------------------------- */
 
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
@@ -128,8 +125,6 @@ update(const struct context *context, const struct definition *source, const cha
         return -1;
     return judge(context, running.domain.uuid, &old, &seed);
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)

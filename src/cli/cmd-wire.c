@@ -20,8 +20,6 @@ struct options {
     struct change_options change;
 };
 
-/* --- after a refused start -------------------------------------------------------- */
-
 #define WAIT_MILLISECONDS 50
 #define WAIT_ROUNDS (LIMIT_HOOK_SECONDS * 1000 / WAIT_MILLISECONDS)
 
@@ -67,8 +65,6 @@ wire_after_refusal(const struct context *context, struct failure **failure)
     return 0;
 }
 
-/* --- another tool's seed ---------------------------------------------------------- */
-
 /* Makes a request of another tool's seed for a domain that has none. */
 static int
 adopt_seed(struct definition *definition, const struct context *context,
@@ -102,8 +98,6 @@ adopt_seed(struct definition *definition, const struct context *context,
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
     return 0;
 }
-
-/* --- wiring ----------------------------------------------------------------------- */
 
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)

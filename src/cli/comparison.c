@@ -26,8 +26,6 @@
 #include "store/delivery.h"
 #include "store/seed-file.h"
 
-/* --- reading ------------------------------------------------------------------------ */
-
 /* Keeps the reason why not all is compared; the first one is enough. */
 static void
 deny(struct comparison *comparison, struct failure **failure)
@@ -86,8 +84,6 @@ read_claim(struct comparison *comparison, const struct context *context)
     comparison->consumption = consumption_find(&comparison->record, &comparison->claim,
                                                claimed, &comparison->reason);
 }
-
-/* --- secrets ------------------------------------------------------------------------ */
 
 /* The documents of a seed that contain something secret and so are not shown unless asked
  * for: from a secret of the host, a password in the request, or oVirt's engine. */
@@ -175,8 +171,6 @@ secret_documents_clear(struct secret_documents *documents)
 
 #define cleanup_secret_documents __attribute__((cleanup(secret_documents_clear)))
 
-/* --- the seed that replaced the last boot's ----------------------------------------- */
-
 /* Return: whether what the guest has, or had at its end, is not what it was booted with. */
 static bool
 is_replaced(const struct comparison *comparison)
@@ -190,8 +184,6 @@ is_replaced(const struct comparison *comparison)
         return true;
     return update->time && !record_boot_is_same(update, boot);
 }
-
-/* --- the instance ------------------------------------------------------------------- */
 
 static enum next_boot
 judge_boot(const struct comparison *comparison, bool instance_id_denied)
@@ -217,8 +209,6 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
         return NEXT_BOOT_UNKNOWN;
     return is_same ? NEXT_BOOT_SAME_INSTANCE : NEXT_BOOT_NEW_INSTANCE;
 }
-
-/* --- documents ---------------------------------------------------------------------- */
 
 static bool
 is_same_document(const struct record_document *one, const struct record_document *other)
@@ -254,8 +244,6 @@ add_document(struct comparison *comparison, const char *path, bool secret, bool 
             .next = next,
         };
 }
-
-/* --- all of it ---------------------------------------------------------------------- */
 
 /* `request` is the one that the next seed was made of. */
 static int

@@ -178,8 +178,6 @@ definition_clear(struct definition *definition)
     *definition = (struct definition){0};
 }
 
-/* --- several ---------------------------------------------------------------------- */
-
 int
 definition_each(const struct context *context, const void *options,
                 int (*run)(const struct context *context, const void *options,
@@ -246,8 +244,6 @@ definition_list_asking(virConnectPtr connection, unsigned int flags, char ***uui
     free(domains);
     return 0;
 }
-
-/* --- the seed --------------------------------------------------------------------- */
 
 int
 definition_make_seed(struct seed *seed, struct request *request,

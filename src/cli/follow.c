@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
-#include "store/report-reader.h"
+#include "store/guest-report.h"
 
 /* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB
@@ -32,8 +32,6 @@
 
 /* By then virtlogd has written the guest's last words, which it had when QEMU ended. */
 #define END_MILLISECONDS 100
-
-/* --- reading ---------------------------------------------------------------------- */
 
 /* Watches the file that is read now. Return: whether it is a different one, -1 on
  * failure. */
@@ -103,8 +101,6 @@ read_on(struct guest *guest)
         virEventUpdateTimeout(guest->read_timer, 0);
 }
 
-/* --- inotify ---------------------------------------------------------------------- */
-
 static void
 handle_read_timer(int timer, void *data)
 {
@@ -141,8 +137,6 @@ handle_notifier(int handle, int fd, int events, void *data)
         }
     }
 }
-
-/* --- libvirt ---------------------------------------------------------------------- */
 
 static void
 handle_stop_timer(int timer, void *data)
@@ -194,8 +188,6 @@ handle_signal(int handle, int fd, int events, void *data)
         waiting->signal = (int)info.ssi_signo;
 }
 
-/* --- adding ----------------------------------------------------------------------- */
-
 int
 follow_add(struct guest *guest, struct failure **failure)
 {
@@ -223,8 +215,6 @@ follow_add(struct guest *guest, struct failure **failure)
     guest->lifecycle = lifecycle;
     return 0;
 }
-
-/* --- running ---------------------------------------------------------------------- */
 
 int
 follow_open(struct waiting *waiting, struct failure **failure)

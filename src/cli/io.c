@@ -147,8 +147,6 @@ json_print(json_t *value)
     json_decref(value);
 }
 
-/* --- text from outside ------------------------------------------------------------- */
-
 /* One write: standard error is unbuffered. */
 void
 print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)

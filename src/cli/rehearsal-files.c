@@ -16,7 +16,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "cli/cli.h"
 #include "cli/rehearsal.h"
 #include "host/libvirt-host.h"
 #include "host/own-directory.h"

@@ -21,7 +21,6 @@ path_of(const struct rehearsal *rehearsal, const char *name)
     return xasprintf("%s/%s", rehearsal->path, name);
 }
 
-/* Removes the children of that name. */
 static void
 remove_children(xmlNode *node, const char *name)
 {
@@ -31,7 +30,6 @@ remove_children(xmlNode *node, const char *name)
         xml_remove(child);
 }
 
-/* Replaces the device's sources by one. */
 static void
 set_source(xmlNode *device, const char *attribute, const char *value)
 {
@@ -129,8 +127,8 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
 static void
 rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
 {
-    static const char *const kept[] = {"mac",   "model", "address", "boot",
-                                       "alias", "rom",   "link",    "acpi"};
+    static const char *const kept[] = {"mac", "model", "address", "boot", "alias",
+                                       "rom", "link",  "acpi",    NULL};
     cleanup_free char *port = xasprintf("%d", rehearsal->port);
     bool is_of_host = xml_attribute_is(interface, "type", "hostdev") ||
                       xml_attribute_is(interface, "type", "vdpa") ||
@@ -148,11 +146,7 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface)
         return;
     }
     xml_foreach_element(child, interface) {
-        bool keep = false;
-
-        for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-            keep = keep || strcmp((const char *)child->name, kept[i]) == 0;
-        if (!keep)
+        if (!word_is_in((const char *)child->name, kept))
             xml_remove(child);
     }
     xml_set_attribute(interface, "type", "client");

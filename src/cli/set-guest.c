@@ -15,7 +15,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "host/secret.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 
 /* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,mac=… --------------------------------------- */
 
@@ -51,7 +51,6 @@ find_mac(const struct writing *writing, const char *value, struct failure **fail
     return NULL;
 }
 
-/* Return: the <interface> of that MAC, or NULL. */
 static xmlNode *
 find_interface(const xmlNode *config, const char *mac)
 {

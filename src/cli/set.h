@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "domain/domain.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 
 #define FILE_HINT "name a file that you may read"
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/process.h"
@@ -189,20 +188,6 @@ finish_by_stop(struct guest *guest, int detail)
     waiting_finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
-static void
-finish_unstarted(struct guest *guest)
-{
-    cleanup_failure struct failure *failure = NULL;
-
-    failure_set(
-        &failure, FAILURE_DOMAIN,
-        "domain '%s' is not running\n"
-        "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
-        "status' shows how its last boot ended",
-        name_of(guest));
-    waiting_finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
-}
-
 /* --- how it begins ---------------------------------------------------------------- */
 
 /* Return: whether the guest may have been saved and resumed. Until libvirt has finished a
@@ -318,12 +303,19 @@ check_report(struct guest *guest)
         result = delivery_of_running(domain)->check_replace(domain, &failure);
     if (result < 0 && failure->code != FAILURE_LIBVIRT)
         failure_prefix(&failure, "domain '%s'", name_of(guest));
-    if (result < 0)
+    if (result < 0) {
         waiting_finish(guest, "error", STATUS_FAILURE, NULL, failure);
-    else if (!is_active && !guest->next)
-        finish_unstarted(guest);
-    else if (require_report(domain, is_active, has_file, &failure) < 0)
+    } else if (!is_active && !guest->next) {
+        failure_set(
+            &failure, FAILURE_DOMAIN,
+            "domain '%s' is not running\n"
+            "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
+            "status' shows how its last boot ended",
+            name_of(guest));
+        waiting_finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
+    } else if (require_report(domain, is_active, has_file, &failure) < 0) {
         waiting_finish(guest, "silent", STATUS_FAILURE, NULL, failure);
+    }
 }
 
 void

@@ -17,7 +17,6 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "store/guest-report.h"
-#include "store/report-reader.h"
 
 struct waiting_options {
     /* In seconds, as the user wrote it; NULL for as long as it takes. */

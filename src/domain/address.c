@@ -59,7 +59,6 @@ address_parse_with_prefix(struct address *address, const char *text)
     return slash && address_parse(address, host) && set_length(address, slash + 1);
 }
 
-/* Sets the bits after the prefix to 0 or to 1. */
 static struct address
 with_host_bits(const struct address *address, bool set)
 {

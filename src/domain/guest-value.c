@@ -77,8 +77,6 @@ guest_value_is_url(const char *text)
     return host && !strchr("/?#:@", *host);
 }
 
-/* --- host names --------------------------------------------------------------------- */
-
 static bool
 is_hostname(const char *text)
 {
@@ -138,8 +136,6 @@ hostname_from_domain(const char *name, const char *uuid, bool by_byte)
     memmove(hostname, hostname + begin, end - begin + 1);
     return hostname;
 }
-
-/* --- ssh keys ----------------------------------------------------------------------- */
 
 /* The prefixes of public key types; sshd(8). The key itself begins with the length of its
  * type, which is below 2^16, so in base64 every key begins with the same letters. */

@@ -77,9 +77,8 @@ device_pci_address(const xmlNode *node)
     const long slot = pci_number(address, "slot", 0x1f);
     const long function = pci_number(address, "function", 7);
 
-    if (!xml_attribute_is(address, "type", "pci"))
-        return NULL;
-    if (!xmlHasProp(address, (const xmlChar *)"slot"))
+    if (!xml_attribute_is(address, "type", "pci") ||
+        !xmlHasProp(address, (const xmlChar *)"slot"))
         return NULL;
     /* None may be wrong, -1. */
     if ((domain | bus | slot | function) < 0)

@@ -18,8 +18,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* --- finding the nic ---------------------------------------------------------------- */
-
 /* Return: the position of the nic that the element names, or -1. */
 static int
 find_named(const struct interfaces *interfaces, const xmlNode *node,
@@ -62,8 +60,6 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
                            "use one of the domain's interfaces: %s",
                            mac ? "mac" : "alias", mac ? mac : alias, known.data);
 }
-
-/* --- reading the nic ---------------------------------------------------------------- */
 
 struct reading {
     struct network *network;
@@ -163,8 +159,6 @@ static const struct vocabulary_element interface_elements[] = {
      .flags = VOCABULARY_SEVERAL},
     {0},
 };
-
-/* --- the domain's interfaces -------------------------------------------------------- */
 
 /* The guest identifies its nics by their MAC. */
 static int

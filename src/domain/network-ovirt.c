@@ -16,8 +16,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* --- elements ----------------------------------------------------------------------- */
-
 static const struct vocabulary_element ip_elements[] = {
     {.name = "address"},
     {.name = "netmask"},
@@ -58,8 +56,6 @@ fail_text(const xmlNode *node, const char *name, const char *text, const char *e
     return failure_at_line(failure, xml_line(vocabulary_child(node, name)));
 }
 
-/* --- protocols ---------------------------------------------------------------------- */
-
 enum protocol {
     NONE,
     DHCP,
@@ -76,9 +72,6 @@ static const char *const protocols[] = {
     [POLY_DHCP_AUTOCONF] = "poly_dhcp_autoconf",
 };
 
-/* --- addresses ---------------------------------------------------------------------- */
-
-/* Adds the address of <ip> or <ipv6>. */
 static int
 add_static(const struct network *network, struct nic *nic, const xmlNode *ip, int family,
            struct failure **failure)
@@ -166,8 +159,6 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
         nic->accept_ra = ACCEPT_RA_YES;
     return 0;
 }
-
-/* --- a nic -------------------------------------------------------------------------- */
 
 static int
 set_name(const struct network *network, struct nic *nic, const xmlNode *node,

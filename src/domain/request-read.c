@@ -240,8 +240,7 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
     struct part *part;
     int count = 0;
 
-    for (part = parts_find(&request->parts, kind); part;
-         part = parts_next(&request->parts, part))
+    parts_foreach(other, &request->parts, kind)
         count++;
     if (format && strcmp(format, "raw") != 0)
         return vocabulary_fail_value(node, "format", format, "\"raw\"", failure);
@@ -426,7 +425,6 @@ check_raw(const struct request *request, const xmlNode *node, struct failure **f
         other);
 }
 
-/* Checks and sets what depends on several elements. */
 static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
 {

@@ -122,7 +122,6 @@ leave_namespace(xmlNode *node)
     }
 }
 
-/* Removes white space between elements. */
 static void
 remove_blanks(xmlNode *parent)
 {

@@ -12,7 +12,6 @@
 #include "domain/initialization.h"
 #include "domain/network.h"
 #include "domain/part.h"
-#include "domain/vocabulary.h"
 #include "host/datasource.h"
 #include "host/documents.h"
 

@@ -31,6 +31,14 @@ vocabulary_child(const xmlNode *parent, const char *name)
 
 /* --- checks ------------------------------------------------------------------------- */
 
+bool
+word_is_in(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words;
+}
+
 int
 vocabulary_check_attributes(const xmlNode *node, const char *const *known,
                             struct failure **failure)
@@ -38,11 +46,7 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
-        bool found = false;
-
-        for (size_t i = 0; known[i]; i++)
-            found |= strcmp(known[i], name) == 0;
-        if (found && !attribute->ns)
+        if (word_is_in(name, known) && !attribute->ns)
             continue;
         vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
                         "has an unknown attribute '%s'", name);

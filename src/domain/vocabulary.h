@@ -23,6 +23,9 @@ bool vocabulary_is(const xmlNode *node, const char *name);
 /* Return: the first such child in our namespace, or NULL; `parent` may be NULL. */
 xmlNode *vocabulary_child(const xmlNode *parent, const char *name);
 
+/* Return: whether the word is in the list, which NULL ends. */
+bool word_is_in(const char *word, const char *const *words);
+
 /* Sets a failure with "<NAME> MESSAGE", the hint after a newline, and the element's line.
  * Return: -1. */
 #define vocabulary_fail(node, failure, code, format, ...)                                \

@@ -160,14 +160,8 @@ write_cdata(struct buffer *result, const char *content)
     buffer_printf(result, "%s]]>", content);
 }
 
-/* Return: whether it is a text beside elements, which libvirt does not read. */
-static bool
-is_lost(const xmlNode *text)
-{
-    return xml_first_element(text->parent) && !xmlIsBlankNode(text);
-}
-
-/* Writes what libvirt reads of a node outside <metadata>. */
+/* Writes what libvirt reads of a node outside <metadata>, which is no text beside
+ * elements. */
 static void
 write_node_as_libvirt(struct buffer *result, const xmlNode *node, const struct form *form)
 {
@@ -175,7 +169,7 @@ write_node_as_libvirt(struct buffer *result, const xmlNode *node, const struct f
         write_element(result, node, form);
     if (node->type != XML_TEXT_NODE && node->type != XML_CDATA_SECTION_NODE)
         return;
-    if (node->content && !is_lost(node))
+    if (node->content && (!xml_first_element(node->parent) || xmlIsBlankNode(node)))
         write_escaped(result, (const char *)node->content, form->text);
 }
 

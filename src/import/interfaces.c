@@ -32,8 +32,6 @@ fail_word(const char *what, const char *word, struct failure **failure)
                        what, word);
 }
 
-/* --- a line "iface NAME FAMILY METHOD" ----------------------------------------------- */
-
 struct method {
     const char *family;
     const char *name;
@@ -47,7 +45,6 @@ static const struct method methods[] = {
     {"inet6", "manual", "none"},
 };
 
-/* Return: the method; NULL if there is none of that name. */
 static const struct method *
 find_method(const char *family, const char *name)
 {
@@ -113,8 +110,6 @@ read_interface(struct reading *reading, char **rest, struct failure **failure)
     return 0;
 }
 
-/* --- its options ---------------------------------------------------------------------- */
-
 /* "192.0.2.1/24" is an address and a netmask. */
 static int
 add_to_ip(const struct reading *reading, const char *option, char *value,
@@ -165,8 +160,6 @@ read_option(struct reading *reading, const char *option, char **rest,
     }
     return 0;
 }
-
-/* --- the document --------------------------------------------------------------------- */
 
 static int
 read_line(struct reading *reading, char *line, struct failure **failure)

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "host/secret.h"
 #include "import/kubevirt.h"
 #include "seed/yaml.h"
@@ -125,13 +126,8 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)manifest->value, key, value)
-    {
-        const char *const *match = known;
-
-        while (*match && strcmp(*match, key) != 0)
-            match++;
-        if (!*match)
+    json_object_foreach((json_t *)manifest->value, key, value) {
+        if (!word_is_in(key, known))
             return manifest_fail(manifest, key, "is not a field that can be imported",
                                  hint, failure);
     }
@@ -143,11 +139,11 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
 static bool
 is_machine(const char *version, const char *kind)
 {
-    if (strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) != 0)
-        return false;
-    return strcmp(kind, "VirtualMachine") == 0 ||
-           strcmp(kind, "VirtualMachineInstance") == 0 ||
-           strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0;
+    static const char *const kinds[] = {"VirtualMachine", "VirtualMachineInstance",
+                                        "VirtualMachineInstanceReplicaSet", NULL};
+
+    return strncmp(version, "kubevirt.io/", strlen("kubevirt.io/")) == 0 &&
+           word_is_in(kind, kinds);
 }
 
 /* The YAML nesting limit also bounds nested Lists. */
@@ -293,8 +289,7 @@ read_keys(struct import_secret *secret, const struct manifest *root, const char 
 
     if (manifest_get(&keys, root, field, JSON_OBJECT, failure) < 0)
         return -1;
-    json_object_foreach((json_t *)keys.value, key, value)
-    {
+    json_object_foreach((json_t *)keys.value, key, value) {
         cleanup_manifest struct manifest member = {0};
         cleanup_buffer struct buffer content = {0};
 
@@ -378,9 +373,9 @@ check_keys(const struct import_secret *secret, const char *const *keys,
 }
 
 int
-kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
-               const struct manifest *parent, const char *field, const char *name,
-               const char *const *keys, struct failure **failure)
+kubevirt_refer(const struct kubevirt_machine *machine, const struct manifest *parent,
+               const char *field, const char *name, const char *const *keys,
+               struct failure **failure)
 {
     cleanup_free char *path = manifest_path(parent, field);
     const struct kubevirt_object *object;
@@ -389,7 +384,7 @@ kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
     if (secret_check_name("secret", name, failure) < 0 ||
         find_secret(&object, machine, name, failure) < 0)
         return failure_prefix(failure, "%s", path);
-    secret = import_add_secret(import, name);
+    secret = import_add_secret(machine->import, name);
     if (!object)
         return 0;
     if ((secret->key_count == 0 && read_secret(secret, object, failure) < 0) ||

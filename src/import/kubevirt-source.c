@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
@@ -41,8 +42,6 @@ static const char *const nocloud_keys[] = {"instance-type", "instance-id",
 static const char *const configdrive_keys[] = {
     "instance_type", "instance_id", "local_hostname", "hostname",
     "uuid",          "devices",     "public_keys",    NULL};
-
-/* --- finding it ------------------------------------------------------------------- */
 
 static int
 take_source(struct kubevirt_machine *machine, const struct manifest *parent,
@@ -85,9 +84,6 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
     return 0;
 }
 
-/* --- its documents ---------------------------------------------------------------- */
-
-/* Gets the secret's name from {name: NAME}. */
 static int
 get_secret_name(const char **name, const struct manifest *source, const char *field,
                 struct failure **failure)
@@ -119,7 +115,7 @@ mark_secret(struct import *import, xmlNode *node, const struct source_document *
 }
 
 static int
-add_document(struct import *import, const struct kubevirt_machine *machine,
+add_document(const struct kubevirt_machine *machine,
              const struct source_document *document, struct failure **failure)
 {
     const struct manifest *source = &machine->source;
@@ -146,13 +142,12 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
         return 0;
     if (field == document->secret) {
         if (get_secret_name(&text, source, field, failure) < 0 ||
-            kubevirt_refer(import, machine, source, field, text, document->keys,
-                           failure) < 0)
+            kubevirt_refer(machine, source, field, text, document->keys, failure) < 0)
             return -1;
-        node = element_add(import->element, document->element);
+        node = element_add(machine->import->element, document->element);
         xml_set_attribute(node, "secret", text);
         if (strcmp(document->element, "user-data") == 0)
-            mark_secret(import, node, document, text);
+            mark_secret(machine->import, node, document, text);
         return 0;
     }
     if (manifest_get_text(&text, source, field, failure) < 0)
@@ -163,13 +158,12 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
         return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
     if (strcmp(document->element, "user-data") == 0)
-        import_add_user_data(import, buffer_text(&data), data.size);
+        import_add_user_data(machine->import, buffer_text(&data), data.size);
     else
-        element_add_data(import->element, document->element, data.data, data.size);
+        element_add_data(machine->import->element, document->element, data.data,
+                         data.size);
     return 0;
 }
-
-/* --- metadata --------------------------------------------------------------------- */
 
 /* How many there may be, and how large, is for import_check(). */
 static int
@@ -178,12 +172,9 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
 {
     const char *const *reserved = machine->config_drive ? configdrive_keys : nocloud_keys;
 
-    for (; *reserved; reserved++) {
-        if (strcmp(key, *reserved) == 0)
-            return manifest_fail(entries, key, "is a generated key",
-                                 "remove it: KubeVirt and virt-seed generate it",
-                                 failure);
-    }
+    if (word_is_in(key, reserved))
+        return manifest_fail(entries, key, "is a generated key",
+                             "remove it: KubeVirt and virt-seed generate it", failure);
     if (!element_can_hold(key, strlen(key)) || !element_can_hold(value, strlen(value)))
         return manifest_fail(entries, key,
                              "has control characters, which a domain's XML cannot hold",
@@ -201,8 +192,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
 
     if (manifest_get(&entries, &machine->source, "metaData", JSON_OBJECT, failure) < 0)
         return -1;
-    json_object_foreach((json_t *)entries.value, key, value)
-    {
+    json_object_foreach((json_t *)entries.value, key, value) {
         cleanup_manifest struct manifest entry = {0};
 
         if (json_is_null(value))
@@ -218,18 +208,16 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
 }
 
 static int
-add_meta_data(struct import *import, const struct kubevirt_machine *machine,
-              struct failure **failure)
+add_meta_data(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *field = "metaDataSecretRef";
     const json_t *reference = json_object_get(machine->source.value, field);
-    xmlNode *node = element_add(import->element, "meta-data");
+    xmlNode *node = element_add(machine->import->element, "meta-data");
     const char *name;
 
     if (reference && !json_is_null(reference)) {
         if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
-            kubevirt_refer(import, machine, &machine->source, field, name, NULL,
-                           failure) < 0)
+            kubevirt_refer(machine, &machine->source, field, name, NULL, failure) < 0)
             return -1;
         xml_set_attribute(node, "secret", name);
     }
@@ -242,14 +230,11 @@ add_meta_data(struct import *import, const struct kubevirt_machine *machine,
     return 0;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
-
 int
-kubevirt_add_source(struct import *import, const struct kubevirt_machine *machine,
-                    struct failure **failure)
+kubevirt_add_source(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const struct manifest *source = &machine->source;
-    const size_t before = xmlChildElementCount(import->element);
+    const size_t before = xmlChildElementCount(machine->import->element);
     const char *known[3 * ARRAY_SIZE(source_documents) + 3] = {"metaData",
                                                                "metaDataSecretRef"};
     size_t count = 2;
@@ -266,13 +251,13 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
                               "userDataBase64 and secretRef, networkData…, metaData… and "
                               "vendorData…",
                               failure) < 0 ||
-        add_meta_data(import, machine, failure) < 0)
+        add_meta_data(machine, failure) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
-        if (add_document(import, machine, &source_documents[i], failure) < 0)
+        if (add_document(machine, &source_documents[i], failure) < 0)
             return -1;
     }
-    if (source->value && xmlChildElementCount(import->element) == before)
+    if (source->value && xmlChildElementCount(machine->import->element) == before)
         return manifest_fail(source, NULL, "has no content",
                              "add userData, networkData or metaData", failure);
     return 0;

@@ -17,13 +17,10 @@
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
-/* --- the serial ------------------------------------------------------------------- */
-
 /* Words such as "ds=nocloud;s=http://169.254.169.254/v1/" tell the guest's cloud-init what to
  * do (DataSourceNoCloud, parse_cmdline_data()), and virt-seed writes its own. */
 static int
-check_serial(struct import *import, const struct kubevirt_machine *machine,
-             struct failure **failure)
+check_serial(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *text;
 
@@ -36,16 +33,14 @@ check_serial(struct import *import, const struct kubevirt_machine *machine,
                              "has settings for cloud-init, which cannot be imported",
                              "remove them, and set what they say in the element",
                              failure);
-    import_note(import, "what the serial says to cloud-init is ignored: virt-seed writes "
-                        "the serial itself");
+    import_note(machine->import,
+                "what the serial says to cloud-init is ignored: virt-seed writes "
+                "the serial itself");
     return 0;
 }
 
-/* --- names ------------------------------------------------------------------------ */
-
 static int
-add_hostname(struct import *import, const struct kubevirt_machine *machine,
-             struct failure **failure)
+add_hostname(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *given, *field = "metadata.name", *name = machine->name;
     cleanup_free char *hostname = NULL;
@@ -62,19 +57,18 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
             label = LIMIT_HOSTNAME_LABEL;
         hostname = machine->imds ? xstrdup(name) : xstrndup(name, label);
     } else {
-        import_note(import, "the machine has no name: its host name is the "
-                            "domain's name");
+        import_note(machine->import, "the machine has no name: its host name is the "
+                                     "domain's name");
         return 0;
     }
     if (hostname_check(hostname, failure) < 0)
         return failure_prefix(failure, "%s", field);
-    element_add_text(import->element, "hostname", hostname);
+    element_add_text(machine->import->element, "hostname", hostname);
     return 0;
 }
 
 static int
-add_instance_id(struct import *import, const struct kubevirt_machine *machine,
-                struct failure **failure)
+add_instance_id(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *namespace = machine->object->namespace;
     cleanup_free char *name = NULL;
@@ -91,14 +85,13 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
         name = xasprintf("%s-%s", namespace ? namespace : "default", machine->name);
     id = machine->imds ? name : uuid;
     if (id)
-        xml_set_attribute(element_add_text(import->element, "instance-id", id), "policy",
-                          "fixed");
+        xml_set_attribute(element_add_text(machine->import->element, "instance-id", id),
+                          "policy", "fixed");
     return 0;
 }
 
 static int
-add_instance_type(struct import *import, const struct kubevirt_machine *machine,
-                  struct failure **failure)
+add_instance_type(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest instancetype = {0};
     const char *cluster, *namespaced, *type;
@@ -124,11 +117,9 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
         return failure_set(failure, FAILURE_REQUEST,
                            "the name of the instance type is not a single word\n"
                            "fix kubevirt.io/instancetype-name");
-    element_add_text(import->element, "instance-type", type);
+    element_add_text(machine->import->element, "instance-type", type);
     return 0;
 }
-
-/* --- ssh keys --------------------------------------------------------------------- */
 
 /* `by_cloud_init` tells whether the seed or the guest agent delivers the keys. */
 static int
@@ -190,8 +181,8 @@ get_key_secret(const char **name, const struct manifest *credential,
 }
 
 static int
-add_credential(struct import *import, const struct kubevirt_machine *machine,
-               const struct manifest *item, xmlNode **keys, struct failure **failure)
+add_credential(const struct kubevirt_machine *machine, const struct manifest *item,
+               xmlNode **keys, struct failure **failure)
 {
     static const char *const known[] = {"sshPublicKey", "userPassword", NULL};
     cleanup_manifest struct manifest credential = {0};
@@ -207,17 +198,17 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
         read_propagation(machine, &credential, &by_cloud_init, failure) < 0)
         return -1;
     if (!by_cloud_init) {
-        import_note(import,
+        import_note(machine->import,
                     "%s is ignored: it is for the guest agent, not for cloud-init",
                     credential.value ? credential.path : item->path);
         return 0;
     }
     if (get_key_secret(&name, &credential, failure) < 0 ||
-        kubevirt_refer(import, machine, &credential, "source", name, NULL, failure) < 0)
+        kubevirt_refer(machine, &credential, "source", name, NULL, failure) < 0)
         return -1;
     /* The first secret is the element's own, others are keys in it. */
     if (!*keys) {
-        *keys = element_add(import->element, "ssh-authorized-keys");
+        *keys = element_add(machine->import->element, "ssh-authorized-keys");
         xml_set_attribute(*keys, "secret", name);
     } else if (!xmlStrEqual((*keys)->properties->children->content,
                             (const xmlChar *)name)) {
@@ -227,8 +218,7 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
 }
 
 static int
-add_keys(struct import *import, const struct kubevirt_machine *machine,
-         struct failure **failure)
+add_keys(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest credentials = {0};
     xmlNode *keys = NULL;
@@ -240,13 +230,11 @@ add_keys(struct import *import, const struct kubevirt_machine *machine,
         cleanup_manifest struct manifest item = {0};
 
         if (manifest_get_item(&item, &credentials, i, failure) < 0 ||
-            add_credential(import, machine, &item, &keys, failure) < 0)
+            add_credential(machine, &item, &keys, failure) < 0)
             return -1;
     }
     return 0;
 }
-
-/* --- the metadata server ---------------------------------------------------------- */
 
 #define IMDS_ANNOTATION "imds.kubevirt.io/"
 
@@ -282,8 +270,6 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
                        machine->source.path, other);
 }
 
-/* --- the machine ------------------------------------------------------------------ */
-
 static int
 read_machine(struct kubevirt_machine *machine, struct failure **failure)
 {
@@ -310,8 +296,7 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
 }
 
 static int
-add_machine(struct import *import, struct kubevirt_machine *machine,
-            struct failure **failure)
+add_machine(struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *can_serve = "; with datasource=\"nocloud-net\" in the element "
                             "virt-seed-imds serves it";
@@ -319,8 +304,7 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
 
     if (read_machine(machine, failure) < 0 || kubevirt_find_source(machine, failure) < 0)
         return -1;
-    if (read_imds(machine, &user_data, failure) < 0 ||
-        check_serial(import, machine, failure) < 0)
+    if (read_imds(machine, &user_data, failure) < 0 || check_serial(machine, failure) < 0)
         return -1;
     if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
@@ -328,24 +312,22 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
                              "there is nothing to import",
                              failure);
     if (machine->config_drive)
-        xml_set_attribute(import->element, "datasource", "configdrive");
-    if (add_hostname(import, machine, failure) < 0 ||
-        add_instance_id(import, machine, failure) < 0 ||
-        add_instance_type(import, machine, failure) < 0)
+        xml_set_attribute(machine->import->element, "datasource", "configdrive");
+    if (add_hostname(machine, failure) < 0 || add_instance_id(machine, failure) < 0 ||
+        add_instance_type(machine, failure) < 0)
         return -1;
-    if (add_keys(import, machine, failure) < 0 ||
-        kubevirt_add_source(import, machine, failure) < 0)
+    if (add_keys(machine, failure) < 0 || kubevirt_add_source(machine, failure) < 0)
         return -1;
     if (!machine->imds)
         return 0;
     if (user_data)
-        import_add_user_data(import, user_data, strlen(user_data));
+        import_add_user_data(machine->import, user_data, strlen(user_data));
     if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
         return -1;
     /* s390x has no SMBIOS serial for the URL. */
     if (architecture && strcmp(architecture, "s390x") == 0)
         can_serve = "";
-    import_note(import,
+    import_note(machine->import,
                 "what KubeVirt's metadata server would serve becomes a seed on a disk%s",
                 can_serve);
     return 0;
@@ -365,15 +347,15 @@ import_kubevirt(struct import *import, const char *data, size_t size, const char
                 struct failure **failure)
 {
     __attribute__((cleanup(kubevirt_file_clear))) struct kubevirt_file file = {0};
-    __attribute__((cleanup(machine_clear))) struct kubevirt_machine machine = {.file =
-                                                                                   &file};
+    __attribute__((cleanup(machine_clear))) struct kubevirt_machine machine = {
+        .import = import, .file = &file};
 
     if (kubevirt_file_read(&file, data, size, import, failure) < 0)
         return -1;
     machine.object = kubevirt_file_choose(&file, name, failure);
     if (!machine.object)
         return -1;
-    if (add_machine(import, &machine, failure) < 0)
+    if (add_machine(&machine, failure) < 0)
         return failure_prefix(failure, "%s '%.256s'", machine.object->kind,
                               machine.object->name ? machine.object->name : "");
     return 0;

@@ -82,6 +82,7 @@ void kubevirt_file_clear(struct kubevirt_file *file);
 
 /* The chosen machine: what KubeVirt calls the instance. */
 struct kubevirt_machine {
+    struct import *import;
     const struct kubevirt_object *object;
     const char *name; /* NULL if KubeVirt generates it */
     const struct kubevirt_file *file;
@@ -95,13 +96,12 @@ struct kubevirt_machine {
 
 /* Notes that the element refers to the secret that the field names. It must have one of the
  * two `keys`; NULL takes every key. */
-int kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
-                   const struct manifest *parent, const char *field, const char *name,
-                   const char *const *keys, struct failure **failure);
+int kubevirt_refer(const struct kubevirt_machine *machine, const struct manifest *parent,
+                   const char *field, const char *name, const char *const *keys,
+                   struct failure **failure);
 
 /* Finds the cloud-init volume. */
 int kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure);
 
 /* The element's parts from the cloud-init volume. */
-int kubevirt_add_source(struct import *import, const struct kubevirt_machine *machine,
-                        struct failure **failure);
+int kubevirt_add_source(const struct kubevirt_machine *machine, struct failure **failure);

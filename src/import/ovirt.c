@@ -124,7 +124,6 @@ add_text(struct import *import, const xmlNode *node,
 
 /* --- elements --------------------------------------------------------------------- */
 
-/* Return: the row of that name, or NULL. */
 static const struct vocabulary_element *
 find_word(const struct vocabulary_element *words, const char *name)
 {

@@ -121,13 +121,11 @@ add_public_keys(struct import *import, const json_t *meta, const char *key,
     node = element_add(import->element, "ssh-authorized-keys");
     if (!json_is_array(value) && !json_is_object(value))
         return add_public_key(node, key, value, failure);
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
-    json_object_foreach(value, name, item)
-    {
+    json_object_foreach(value, name, item) {
         if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
@@ -162,8 +160,7 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
     json_t *item;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, item)
-    {
+    json_array_foreach((json_t *)list, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
             find_content(meta, json_object_get(item, "content_path"));
@@ -261,7 +258,7 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
 {
     /* An element of that name would be refused. */
     static const char *const reserved[] = {"random_seed", "dsmode", "seedfrom",
-                                           "network-interfaces"};
+                                           "network-interfaces", NULL};
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
     int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
@@ -269,19 +266,15 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
     const char *const known[] = {names->hostname, names->instance_id,
-                                 names->instance_type, names->public_keys};
+                                 names->instance_type, names->public_keys, NULL};
     const char *text = json_string_value(value);
 
     if (taken != 0)
         return taken < 0 ? -1 : 0;
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-        if (strcmp(key, known[i]) == 0)
-            return 0;
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
-        if (strcmp(key, reserved[i]) == 0)
-            text = NULL;
-    }
+    if (word_is_in(key, known))
+        return 0;
+    if (word_is_in(key, reserved))
+        text = NULL;
     if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
         if (json_equal(value, json_object_get(meta, names->hostname)))
             return 0;
@@ -342,8 +335,7 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
             0 ||
         add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;
-    json_object_foreach(meta, key, value)
-    {
+    json_object_foreach(meta, key, value) {
         if (add_entry(importing, meta, key, value, &node, failure) < 0)
             return -1;
     }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "maker/exchange.h"
+#include "maker/maker.h"
 
 /* --- hello ---------------------------------------------------------------------------- */
 

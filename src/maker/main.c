@@ -18,15 +18,11 @@
 
 #include "base/fs.h"
 #include "base/limits.h"
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/maker.h"
-#include "maker/exchange.h"
-#include "maker/prepare.h"
-#include "maker/result.h"
+#include "maker/maker.h"
 #include "maker/sandbox.h"
-#include "maker/wire.h"
 
 /* --- a start -------------------------------------------------------------------------- */
 
@@ -64,7 +60,6 @@ read_xml(struct buffer *xml)
         _exit(EXIT_FAILURE);
 }
 
-/* Parses the XML. */
 static int
 make_verdict(struct hello *hello, struct verdict *verdict, struct failure **failure)
 {
@@ -82,11 +77,7 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
     if (strcmp(domain.uuid, hello->uuid) != 0)
         return failure_set(failure, FAILURE_DOMAIN_UUID,
                            "its XML has more than one UUID\nlook at it: virsh edit");
-    maker_prepare(&(struct maker_start){.host = &host,
-                                        .config = &hello->config,
-                                        .domain = &domain,
-                                        .resumes = hello->resumes},
-                  verdict);
+    maker_prepare(&host, &hello->config, &domain, hello->resumes, verdict);
     return 0;
 }
 

@@ -19,15 +19,16 @@
 #include "domain/digest.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "maker/prepare.h"
-#include "maker/wire.h"
+#include "maker/maker.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"
 #include "store/record.h"
 
 struct making {
-    const struct maker_start *start;
+    const struct host *host;
+    const struct config *config;
     struct domain *domain;
+    bool resumes;
     struct wire_facts facts; /* of the XML as libvirt has it */
     struct request request;
     struct needs needs;
@@ -42,7 +43,6 @@ making_clear(struct making *making)
     needs_clear(&making->needs);
 }
 
-/* Adds a warning to the verdict. */
 static __attribute__((format(printf, 2, 3))) void
 note(const struct making *making, const char *format, ...)
 {
@@ -55,8 +55,6 @@ note(const struct making *making, const char *format, ...)
     texts_add(&verdict->notes, &verdict->note_count, xvasprintf(format, arguments));
     va_end(arguments);
 }
-
-/* --- whether it is asked for ---------------------------------------------------------- */
 
 /* Return: whether the start has anything to do with seeds and reports. */
 static bool
@@ -72,7 +70,7 @@ static int
 refuse_unasked(const struct making *making, struct failure **failure)
 {
     const struct wire_facts *facts = &making->facts;
-    const bool resumes = making->start->resumes;
+    const bool resumes = making->resumes;
     const struct delivery *delivery;
     cleanup_free char *name = NULL;
 
@@ -109,20 +107,18 @@ refuse_unasked(const struct making *making, struct failure **failure)
         delivery ? delivery->wiring : "seed", name);
 }
 
-/* --- the needs ------------------------------------------------------------------------ */
-
 /* Asks for everything at once. A cold boot is wired on trial, for which the disks' labels
  * count; and if it has to be refused, whether there is a definition. */
 static int
 ask(struct making *making, const struct pipeline *pipeline, struct failure **failure)
 {
-    const struct host *host = making->start->host;
+    const struct host *host = making->host;
     struct needs *needs = &making->needs;
 
     if (pipeline_begin(pipeline, host, making->domain, &making->request, needs, failure) <
         0)
         return -1;
-    if (!making->start->resumes) {
+    if (!making->resumes) {
         need_labels(making->domain, needs);
         needs_add(needs, NEED_DEFINITION, NULL);
     }
@@ -139,8 +135,6 @@ find_definition(const struct making *making)
     }
     return NEED_WORD_NONE;
 }
-
-/* --- the wiring ----------------------------------------------------------------------- */
 
 /*
  * Refuses the start, and says what to type. Where the configuration allows it and libvirt
@@ -202,7 +196,7 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
                             "XML, as of a snapshot; 'unwired = warn' in "
                             "%s/virt-seed.conf lets it start",
                             scope()->confdir);
-    if (making->start->config->autowire)
+    if (making->config->autowire)
         making->verdict->hint_if_wired =
             xasprintf("wiring it now; run: virsh start %s", name);
     return failure_hint(failure, "run: virt-seed wire %s && virsh start %s", name, name);
@@ -214,12 +208,12 @@ wire_or_refuse(const struct making *making, struct failure **failure)
 {
     const struct wire_facts *facts = &making->facts;
     const struct wire_options options = {
-        .imds_address = making->start->config->imds_address,
+        .imds_address = making->config->imds_address,
         .facts = facts,
     };
     /* Whatever the configuration says about unwired domains, no guest gets another's seed
      * or writes another's report. */
-    const bool may_start_unwired = making->start->config->warn_unwired &&
+    const bool may_start_unwired = making->config->warn_unwired &&
                                    !facts->seed_of_another && !facts->report_of_another;
     cleanup_wiring struct wiring wiring = {0};
 
@@ -230,20 +224,6 @@ wire_or_refuse(const struct making *making, struct failure **failure)
     for (size_t i = 0; i < wiring.change_count; i++)
         note(making, "starting without this wiring: %s", wiring.changes[i]);
     return 0;
-}
-
-/* --- the record ----------------------------------------------------------------------- */
-
-/* A state that was saved before the last boot knows nothing of that boot. Return: whether
- * the record changes. */
-static bool
-record_resumed_guest(const struct making *making, struct record *record)
-{
-    if (!record_forget_later_boot(record))
-        return false;
-    note(making, "resumed from a state that is older than its last boot; the "
-                 "result of that boot is not this guest's");
-    return true;
 }
 
 static void
@@ -268,7 +248,7 @@ record_boot(const struct making *making, const struct storage *storage,
 static void
 make_next_record(const struct making *making, const struct storage *storage)
 {
-    const struct host *host = making->start->host;
+    const struct host *host = making->host;
     cleanup_failure struct failure *failure = NULL;
     cleanup_record struct record record = {0};
     cleanup_buffer struct buffer text = {0};
@@ -281,15 +261,17 @@ make_next_record(const struct making *making, const struct storage *storage)
         note(making, "its start will not be recorded: %s", why);
         return;
     }
-    if (making->start->resumes)
-        is_changed = record_resumed_guest(making, &record);
-    else
+    /* A state that was saved before the last boot knows nothing of that boot. */
+    if (!making->resumes)
         record_boot(making, storage, &record);
+    else if (record_forget_later_boot(&record))
+        note(making, "resumed from a state that is older than its last boot; the "
+                     "result of that boot is not this guest's");
+    else
+        is_changed = false;
     if (is_changed)
         record_format(&record, &making->verdict->next_record);
 }
-
-/* --- the seed ------------------------------------------------------------------------- */
 
 /*
  * The seed's digest is logged, unless the seed has more than what is in the XML, which is
@@ -299,7 +281,7 @@ make_next_record(const struct making *making, const struct storage *storage)
 static char *
 make_digest(const struct making *making)
 {
-    const struct config *config = making->start->config;
+    const struct config *config = making->config;
     const struct publication *publication = &making->verdict->publication;
     bool is_public = !config->vendor_data.value && !config->default_keys.value &&
                      !config->default_user.value;
@@ -327,8 +309,7 @@ describe_delivery(struct making *making, struct failure **failure)
 
     if (delivery->check_server && delivery->is_wired(facts)) {
         verdict->server = xstrdup(facts->url.address);
-        verdict->may_lack_server =
-            delivery_may_lack_server(request, making->start->config);
+        verdict->may_lack_server = delivery_may_lack_server(request, making->config);
     }
     publication->report = delivery->reporter(&start);
     make_next_record(making, delivery->storage);
@@ -338,17 +319,14 @@ describe_delivery(struct making *making, struct failure **failure)
     return 0;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
-
 /* Return: 0 with the verdict's kind set, or -1. */
 static int
 prepare(struct making *making, struct failure **failure)
 {
-    const struct maker_start *start = making->start;
     const struct wire_facts *facts = &making->facts;
     const struct pipeline pipeline = {
-        .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
-        .config = start->config,
+        .policy = making->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
+        .config = making->config,
         .key = &making->verdict->key,
     };
     xmlNode *node;
@@ -359,13 +337,13 @@ prepare(struct making *making, struct failure **failure)
         return -1;
     if (!facts->wants_seed)
         return 0;
-    if (start->resumes && !wire_facts_are_wired(facts)) {
+    if (making->resumes && !wire_facts_are_wired(facts)) {
         note(making, "resumed without a seed: its XML is not wired for one");
         return 0;
     }
     if (ask(making, &pipeline, failure) < 0)
         return -1;
-    if (!start->resumes) {
+    if (!making->resumes) {
         take_labels(making->domain, &making->needs);
         if (wire_or_refuse(making, failure) < 0)
             return -1;
@@ -384,12 +362,18 @@ prepare(struct making *making, struct failure **failure)
 }
 
 void
-maker_prepare(const struct maker_start *start, struct verdict *verdict)
+maker_prepare(const struct host *host, const struct config *config, struct domain *domain,
+              bool resumes, struct verdict *verdict)
 {
     __attribute__((cleanup(making_clear))) struct making making = {
-        .start = start, .domain = start->domain, .verdict = verdict};
+        .host = host,
+        .config = config,
+        .domain = domain,
+        .resumes = resumes,
+        .verdict = verdict,
+    };
 
-    wire_facts_read(&making.facts, start->domain);
+    wire_facts_read(&making.facts, domain);
     if (prepare(&making, &verdict->refusal) < 0)
         verdict->kind = VERDICT_REFUSE;
 }

@@ -9,11 +9,9 @@
 #include "config.h"
 
 #include "base/memory.h"
-#include "maker/result.h"
+#include "maker/maker.h"
 #include "store/guest-report.h"
 #include "store/record.h"
-
-/* --- what the guest reported -------------------------------------------------------- */
 
 static char **
 take_texts(struct guest_messages *messages)
@@ -94,8 +92,6 @@ maker_report(const struct hello *hello, struct maker_result *result,
     record_format(&record, &result->text);
     return 0;
 }
-
-/* --- a start ------------------------------------------------------------------------- */
 
 int
 maker_merge(const struct hello *hello, struct maker_result *result,

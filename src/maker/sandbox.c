@@ -280,26 +280,6 @@ give_up_rights(void)
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-#else /* a build for tools that would not work */
-
-static int
-give_up_rights(void)
-{
-    return 0;
-}
-
-static int
-set_limits(void)
-{
-    return 0;
-}
-
-static int
-install_filter(void)
-{
-    return 0;
-}
-
 #endif
 
 /* Makes the libraries open what they would open later. */
@@ -336,15 +316,22 @@ prepare_libraries(void)
 int
 sandbox_enter(void)
 {
-    int error = give_up_rights();
+    int error = 0;
 
+#if ENABLE_SANDBOX
+    error = give_up_rights();
+#endif
     if (error == 0 && close_range(6, ~0U, 0) < 0)
         error = -errno;
+#if ENABLE_SANDBOX
     if (error == 0)
         error = set_limits();
+#endif
     if (error == 0)
         error = prepare_libraries();
+#if ENABLE_SANDBOX
     if (error == 0)
         error = install_filter();
+#endif
     return error;
 }

@@ -2,16 +2,13 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/scope.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "host/datasource.h"
-#include "maker/wire.h"
-
-/* --- the disks' labels ------------------------------------------------------------------ */
+#include "maker/maker.h"
 
 void
 need_labels(const struct domain *domain, struct needs *needs)
@@ -39,8 +36,6 @@ take_labels(struct domain *domain, const struct needs *needs)
         at++;
     }
 }
-
-/* --- the wiring ----------------------------------------------------------------------- */
 
 /* Writes the host's default datasource into the element, if that chooses none and the domain
  * is not wired: from then on the definition says it, to every host. */
@@ -75,24 +70,11 @@ maker_wire(struct domain *domain, const struct config *config,
 {
     cleanup_request struct request request = {0};
 
-    if (request_read(&request, domain, failure) < 0)
-        return -1;
-    if (add_default_datasource(domain, config, &request, wiring, failure) < 0)
+    if (request_read(&request, domain, failure) < 0 ||
+        add_default_datasource(domain, config, &request, wiring, failure) < 0)
         return -1;
     options.imds_address = config->imds_address;
     return wire_domain(domain, &request, &options, wiring, failure);
-}
-
-/* --- a definition ----------------------------------------------------------------------- */
-
-/* Return: whether the definition asks for a seed. */
-static bool
-asks(const struct domain *domain)
-{
-    cleanup_wire_facts struct wire_facts facts = {0};
-
-    wire_facts_read(&facts, domain);
-    return facts.wants_seed;
 }
 
 int
@@ -102,6 +84,7 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
 {
     cleanup_xml xmlDoc *doc = xml_parse(xml->data, xml->size, "its definition", failure);
     cleanup_domain struct domain domain = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_needs struct needs needs = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *text = NULL;
@@ -111,7 +94,8 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
     /* libvirt's always has one; to make one, libuuid does what a maker may not. */
     if (domain_require_uuid(&domain, failure) < 0)
         return -1;
-    if (!asks(&domain)) {
+    wire_facts_read(&facts, &domain);
+    if (!facts.wants_seed) {
         cleanup_free char *name = xshellquote(domain.name);
 
         return failure_set(

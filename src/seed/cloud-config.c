@@ -163,14 +163,12 @@ repeat_passwords(json_t *config)
 
     if (!users)
         return;
-    json_array_foreach(passwords, index, password)
-    {
+    json_array_foreach(passwords, index, password) {
         json_t *name = json_object_get(password, "name");
         const char *type = json_string_value(json_object_get(password, "type"));
         json_t *found = NULL;
 
-        json_array_foreach(users, i, user)
-        {
+        json_array_foreach(users, i, user) {
             if (json_equal(json_object_get(user, "name"), name))
                 found = user;
         }

@@ -287,16 +287,14 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
 {
     cleanup_pieces struct pieces pieces = {0};
 
-    for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_VENDOR_DATA) {
         if (!part->of_host)
             add_piece(&pieces, &part->data, NULL);
     }
     /* Changes to the host's vendor-data or to the reporter must not set up all guests
      * again. */
     cover_pieces(id, COVER_VENDOR_DATA, "vendor-data", &pieces);
-    for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_VENDOR_DATA) {
         if (part->of_host)
             add_piece(&pieces, &part->data, PREPEND);
     }

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 
 #define LATEST "openstack/latest/"
@@ -30,26 +29,6 @@ add_vendor_data(struct seed *seed, const struct buffer *data)
         return false;
     json_append(&seed_add_document(seed, LATEST "vendor_data.json")->data, object);
     return true;
-}
-
-static int
-add_network(struct seed *seed, struct request *request, struct instance_id *id,
-            struct failure **failure)
-{
-    struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
-    const struct network *network = request->network;
-    struct document *document;
-    int result = 0;
-
-    if (!network && (!part || part->data.size == 0))
-        return 0;
-    document = seed_add_document(seed, LATEST "network_data.json");
-    if (network)
-        result = network_write_openstack(&document->data, network, failure);
-    else
-        document->data = steal_buffer(&part->data);
-    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
-    return result;
 }
 
 static int
@@ -74,7 +53,8 @@ make(struct seed *seed, struct request *request, struct failure **failure)
                            "<vendor-data> is not text, but a ConfigDrive can only "
                            "contain text\n"
                            "decompress it, or use datasource=\"nocloud\"");
-    if (add_network(seed, request, &id, failure) < 0)
+    if (network_add(seed, LATEST "network_data.json", request, network_write_openstack,
+                    &id, failure) < 0)
         return -1;
     /* The instance-id covers files as user-data, by their names in the guest, just like
      * NoCloud's write_files. */

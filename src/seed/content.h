@@ -11,17 +11,22 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/domain.h"
-#include "domain/network.h"
 #include "seed/yaml.h"
+
+/* The keys of the guest's metadata, with which it renders jinja's templates. */
+struct template_keys {
+    bool (*has)(void *data, const char *key);
+    void *data;
+};
 
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML and a template as jinja. Looks into gzip, MIME and archives. Empty
+ * a cloud-config as YAML and a template as jinja. `keys` are for template_check(). Looks into gzip, MIME and archives. Empty
  * data is fine, and so are cloudbase-init's scripts if the guest may be Windows.
  */
 int user_data_check(const char *data, size_t size, bool windows,
-                    struct failure **failure);
+                    const struct template_keys *keys, struct failure **failure);
 
 /* What cloud-init takes user-data or vendor-data for. */
 enum user_data_kind {
@@ -116,3 +121,11 @@ void network_config_normalize(struct buffer *data);
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);
+
+/*
+ * Checks that jinja could render the template: what it refuses in any guest is a failure,
+ * with the line, but none of the content except a key of the metadata. With `keys`, so is
+ * such a key with '-', written after a dot, where jinja takes it for a minus.
+ */
+int template_check(const char *text, size_t size, const struct template_keys *keys,
+                   struct failure **failure);

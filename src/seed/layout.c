@@ -128,7 +128,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
         return xasprintf("neither %s nor %s", id_key, host_key);
     case LAYOUT_USER_DATA:
     case LAYOUT_VENDOR_DATA:
-        if (user_data_check(data, size, true, failure) < 0)
+        if (user_data_check(data, size, true, NULL, failure) < 0)
             return NULL;
         return xstrdup(user_data_kind_name(user_data_kind(data, size)));
     case LAYOUT_VENDOR_DATA_JSON:
@@ -181,25 +181,13 @@ layout_references(const struct seed *seed)
         return references;
     meta = load_json(buffer_text(&document->data), document->data.size, &ignored);
     add_reference(references, json_object_get(meta, "network_config"), "interfaces(5)");
-    json_array_foreach(json_object_get(meta, "files"), i, item)
-    {
+    json_array_foreach(json_object_get(meta, "files"), i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         cleanup_free char *taken = xasprintf("the file %.256s", path ? path : "?");
 
         add_reference(references, item, taken);
     }
     return references;
-}
-
-char *
-layout_instance_id(const struct layout_document *document, const char *data, size_t size)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_identity struct identity identity = {0};
-
-    if (read_identity(document, data, size, &identity, &ignored) < 0)
-        return NULL;
-    return steal(identity.instance_id);
 }
 
 char *

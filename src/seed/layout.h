@@ -94,11 +94,6 @@ char *layout_content_path(const json_t *content_path);
  * takes the file for; a mapping, owned by the caller (json_decref), which may be empty. */
 json_t *layout_references(const struct seed *seed);
 
-/* Return: the instance-id that cloud-init takes from the document, owned by the caller
- * (free); NULL if it has none, or is not meta-data. */
-char *layout_instance_id(const struct layout_document *document, const char *data,
-                         size_t size);
-
 /*
  * cloud-init keeps the documents of an instance in /var/lib/cloud/instance: user-data and
  * NoCloud's vendor-data as they are, a ConfigDrive's vendor-data as the text in the JSON

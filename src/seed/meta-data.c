@@ -89,13 +89,11 @@ check_value(const json_t *value, struct failure **failure)
     if (number != 0 && (number < 1e-4 || number >= 1e16))
         return failure_set(failure, FAILURE_META_DATA,
                            "has a number with an exponent\nput it in quotes, as text");
-    json_array_foreach((json_t *)value, index, child)
-    {
+    json_array_foreach((json_t *)value, index, child) {
         if (check_value(child, failure) < 0)
             return -1;
     }
-    json_object_foreach((json_t *)value, key, child)
-    {
+    json_object_foreach((json_t *)value, key, child) {
         /* In YAML, a key may have at most 1024 characters. */
         if (strlen(key) > LIMIT_ENTRY_KEY)
             return failure_set(failure, FAILURE_LIMIT,
@@ -133,8 +131,7 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
     values = yaml_load(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     if (!values || check_value(values, failure) < 0)
         return failure_prefix(failure, "%s", origin);
-    json_object_foreach(values, key, value)
-    {
+    json_object_foreach(values, key, value) {
         if (add(custom, key, json_incref(value), origin, failure) < 0)
             return -1;
     }
@@ -155,8 +152,7 @@ custom_meta_data_add(json_t *object, const struct request *request,
                 json_string(request->meta_data[i].value), "<meta-data>", failure) < 0)
             return -1;
     }
-    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_META_DATA) {
         cleanup_free char *origin = part_describe(part);
 
         if (add_part(&custom, part, origin, failure) < 0)
@@ -324,14 +320,12 @@ add_lines(json_t *list, const struct buffer *data)
         json_add(list, json_outside_string(key));
 }
 
-/* Return: all keys, in the order of the request. */
 static json_t *
 public_keys(const struct request *request)
 {
     json_t *list = json_texts(request->ssh_keys, request->ssh_key_count);
 
-    for (const struct part *part = parts_find(&request->parts, PART_SSH_KEYS); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_SSH_KEYS) {
         add_lines(list, &part->data);
         for (size_t i = 0; i < part->entry_count; i++)
             add_lines(list, &part->entries[i].data);
@@ -447,8 +441,7 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
         json_t *key;
         size_t i;
 
-        json_array_foreach(keys, i, key)
-        {
+        json_array_foreach(keys, i, key) {
             cleanup_free char *name = xasprintf("%zu", i);
 
             json_set(named, name, json_incref(key));

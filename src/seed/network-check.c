@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "domain/vocabulary.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
 
@@ -27,14 +27,6 @@ is_null(const struct yaml_node *node)
     return node->kind == YAML_SCALAR && node->type == YAML_NULL;
 }
 
-static bool
-is_one_of(const char *text, const char *const *words)
-{
-    while (*words && strcmp(*words, text) != 0)
-        words++;
-    return *words;
-}
-
 /* YAML 1.1 takes 52:52:52:00:00:00 for an integer in base 60, and cloud-init expects text. */
 static int
 check_mac(const struct yaml_node *mac, struct failure **failure)
@@ -44,8 +36,6 @@ check_mac(const struct yaml_node *mac, struct failure **failure)
     return fail(mac, "the MAC address is a number in YAML, and cloud-init fails",
                 "put it in quotes", failure);
 }
-
-/* --- version 2 -------------------------------------------------------------------- */
 
 /* Those whose devices each renderer reads. */
 static const char *const device_sections[] = {"ethernets", "bonds", "bridges", "vlans",
@@ -88,8 +78,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
             (value->kind == YAML_SCALAR || !members[i].may_be_mapping))
             return fail(value, members[i].problem, members[i].hint, failure);
     }
-    for (const struct yaml_item *item = addresses ? addresses->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, addresses) {
         if (!item->key && item->value->kind == YAML_SCALAR &&
             item->value->type != YAML_TEXT)
             return fail(item->value, "an item of 'addresses' is not text",
@@ -98,8 +87,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
     if (nameservers && nameservers->kind != YAML_MAPPING && addresses && addresses->items)
         return fail(nameservers, "'nameservers' is not a mapping",
                     "write nameservers: {addresses: [ADDRESS]}", failure);
-    for (const struct yaml_item *item = routes ? routes->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, routes) {
         const struct yaml_node *to = yaml_get(item->value, "to");
 
         if (!to || is_null(to))
@@ -112,10 +100,9 @@ check_device(const struct yaml_node *device, struct failure **failure)
 static int
 check_version_2(const struct yaml_node *root, struct failure **failure)
 {
-    for (const struct yaml_item *section = root->items; section;
-         section = section->next) {
-        if (!is_one_of(section->key->text, device_sections)) {
-            if (is_one_of(section->key->text, other_keys) ||
+    yaml_foreach(section, root) {
+        if (!word_is_in(section->key->text, device_sections)) {
+            if (word_is_in(section->key->text, other_keys) ||
                 section->key->type == YAML_MERGE)
                 continue;
             return fail(section->key, "version 2 of network-config has no such key here",
@@ -127,8 +114,7 @@ check_version_2(const struct yaml_node *root, struct failure **failure)
             return fail(section->value, "not a mapping of devices",
                         "write the device's name and what it gets: eth0: {dhcp4: true}",
                         failure);
-        for (const struct yaml_item *device = section->value->items; device;
-             device = device->next) {
+        yaml_foreach(device, section->value) {
             if (device->key->type != YAML_MERGE &&
                 check_device(device->value, failure) < 0)
                 return -1;
@@ -136,8 +122,6 @@ check_version_2(const struct yaml_node *root, struct failure **failure)
     }
     return 0;
 }
-
-/* --- version 1 -------------------------------------------------------------------- */
 
 static const char *const item_types[] = {
     "physical",   "loopback", "bond",       "bridge", "vlan",
@@ -157,7 +141,7 @@ check_subnet(const struct yaml_node *subnet, struct failure **failure)
                     failure);
     if (!address)
         address = yaml_get(subnet, "ip_address");
-    if (!is_one_of(type->text, fixed) ||
+    if (!word_is_in(type->text, fixed) ||
         (address && address->kind == YAML_SCALAR && address->type == YAML_TEXT))
         return 0;
     return fail(subnet, "a static subnet has no 'address'",
@@ -171,7 +155,7 @@ check_item(const struct yaml_node *item, struct failure **failure)
     const struct yaml_node *subnets = yaml_get(item, "subnets");
     const struct yaml_node *mac = yaml_get(item, "mac_address");
 
-    if (!type || !is_one_of(type->text, item_types))
+    if (!type || !word_is_in(type->text, item_types))
         return fail(item, "an item of 'config' has no 'type' that cloud-init knows",
                     "write type: physical, bond, bridge, vlan, loopback, infiniband, "
                     "nameserver or route",
@@ -188,7 +172,7 @@ check_item(const struct yaml_node *item, struct failure **failure)
     if (subnets->kind != YAML_SEQUENCE)
         return fail(subnets, "'subnets' is not a list", "write subnets: [{type: dhcp}]",
                     failure);
-    for (const struct yaml_item *subnet = subnets->items; subnet; subnet = subnet->next) {
+    yaml_foreach(subnet, subnets) {
         if (check_subnet(subnet->value, failure) < 0)
             return -1;
     }
@@ -206,7 +190,7 @@ check_version_1(const struct yaml_node *root, struct failure **failure)
                     "write config: [{type: physical, name: eth0, subnets: [{type: "
                     "dhcp}]}], or 'config: disabled' alone",
                     failure);
-    for (const struct yaml_item *item = config->items; item; item = item->next) {
+    yaml_foreach(item, config) {
         if (check_item(item->value, failure) < 0)
             return -1;
     }

@@ -241,8 +241,7 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
                            "has no list '%s'\n"
                            "network_data.json has links, networks and services",
                            list->name);
-    json_array_foreach((json_t *)objects, index, object)
-    {
+    json_array_foreach((json_t *)objects, index, object) {
         for (size_t i = 0; i < 2; i++) {
             if (json_is_string(json_object_get(object, list->keys[i])))
                 continue;
@@ -256,15 +255,13 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
     return 0;
 }
 
-/* Return: whether the text is the id of one of the links. */
 static bool
 is_link(const json_t *links, const json_t *id)
 {
     size_t index;
     json_t *link;
 
-    json_array_foreach((json_t *)links, index, link)
-    {
+    json_array_foreach((json_t *)links, index, link) {
         if (json_is_string(id) && json_equal(json_object_get(link, "id"), (json_t *)id))
             return true;
     }
@@ -282,8 +279,7 @@ check_bond(const json_t *links, const json_t *bond, size_t index,
     size_t i;
     json_t *id;
 
-    json_array_foreach((json_t *)below, i, id)
-    {
+    json_array_foreach((json_t *)below, i, id) {
         is_complete = is_complete && is_link(links, id);
     }
     if (is_complete)
@@ -348,8 +344,7 @@ check_static(const json_t *network, size_t index, struct failure **failure)
                            "networks[%zu] has no text 'ip_address'\n"
                            "write an address, or \"type\": \"ipv4_dhcp\"",
                            index);
-    json_array_foreach((json_t *)routes, i, route)
-    {
+    json_array_foreach((json_t *)routes, i, route) {
         if (!json_is_string(json_object_get(route, "network")))
             return failure_set(failure, FAILURE_NETWORK_CONFIG,
                                "networks[%zu].routes[%zu] has no text 'network'\n"
@@ -387,13 +382,11 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
                            "has %zu links, at most %d\n"
                            "leave out links that no interface needs",
                            json_array_size(links), LIMIT_NICS);
-    json_array_foreach(links, index, link)
-    {
+    json_array_foreach(links, index, link) {
         if (check_link(links, link, index, domain, failure) < 0)
             return -1;
     }
-    json_array_foreach(networks, index, network)
-    {
+    json_array_foreach(networks, index, network) {
         if (!is_link(links, json_object_get(network, "link")))
             return failure_set(failure, FAILURE_NETWORK_CONFIG,
                                "networks[%zu] has a link that is not the id of any link\n"

@@ -157,7 +157,7 @@ lower_macs(struct buffer *data, const struct yaml_node *nics, const char *above,
 {
     struct cursor cursor = {.data = data, .line = 1};
 
-    for (const struct yaml_item *nic = nics ? nics->items : NULL; nic; nic = nic->next) {
+    yaml_foreach(nic, nics) {
         const struct yaml_node *node = above ? yaml_get(nic->value, above) : nic->value;
 
         if (!lower_mac(&cursor, yaml_get(node, key)))
@@ -240,8 +240,9 @@ ethernet(const struct nic *nic, bool of_interfaces)
     return object;
 }
 
-void
-network_write_v2(struct buffer *buffer, const struct network *network)
+int
+network_write_v2(struct buffer *buffer, const struct network *network,
+                 struct failure **failure)
 {
     cleanup_json json_t *object = json_pack("{s:i}", "version", 2);
     json_t *ethernets = json_object();
@@ -254,4 +255,25 @@ network_write_v2(struct buffer *buffer, const struct network *network)
     }
     json_set(object, "ethernets", ethernets);
     json_append(buffer, object);
+    return 0;
+}
+
+int
+network_add(struct seed *seed, const char *path, struct request *request,
+            network_writer *write, struct instance_id *id, struct failure **failure)
+{
+    struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    const struct network *network = request->network;
+    struct document *document;
+    int result = 0;
+
+    if (!network && (!part || part->data.size == 0))
+        return 0;
+    document = seed_add_document(seed, path);
+    if (network)
+        result = write(&document->data, network, failure);
+    else
+        document->data = steal_buffer(&part->data);
+    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
+    return result;
 }

@@ -15,7 +15,6 @@
 static int
 make(struct seed *seed, struct request *request, struct failure **failure)
 {
-    struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_buffer struct buffer vendor_data = {0};
     struct instance_id id;
 
@@ -23,21 +22,13 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     /* It comes first but is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
-                          failure) < 0)
-        return -1;
-    if (combine_vendor_data(&vendor_data, request, &id, failure) < 0)
+                          failure) < 0 ||
+        combine_vendor_data(&vendor_data, request, &id, failure) < 0)
         return -1;
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
-    if (request->network || (network && network->data.size > 0)) {
-        struct document *document = seed_add_document(seed, "network-config");
-
-        if (request->network)
-            network_write_v2(&document->data, request->network);
-        else
-            document->data = steal_buffer(&network->data);
-        instance_id_add(&id, COVER_NETWORK_CONFIG, document->path, &document->data);
-    }
+    if (network_add(seed, "network-config", request, network_write_v2, &id, failure) < 0)
+        return -1;
     return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
 }
 

@@ -40,8 +40,6 @@ entity_clear(struct entity *entity)
     free(entity->encoding);
 }
 
-#define cleanup_entity __attribute__((cleanup(entity_clear)))
-
 static int
 visit(struct walk *walk, enum user_data_kind kind, const char *data, size_t size,
       struct failure **failure)
@@ -322,7 +320,7 @@ static int
 read_message(struct walk *walk, const char *data, size_t size, int depth,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
-    cleanup_entity struct entity entity = {0};
+    __attribute__((cleanup(entity_clear))) struct entity entity = {0};
 
     read_headers(&entity, data, size);
     if (strncmp(entity.type, "multipart/", strlen("multipart/")) != 0)
@@ -372,8 +370,7 @@ read_archive(struct walk *walk, const char *data, size_t size, struct failure **
 
     if (yaml_read(&yaml, data, size, YAML_ONE_SEQUENCE, failure) < 0)
         return -1;
-    for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
-         item = item->next) {
+    yaml_foreach(item, yaml.root) {
         if (read_item(walk, item->value, failure) < 0)
             return -1;
     }

@@ -13,7 +13,6 @@
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/template.h"
 #include "seed/yaml.h"
 
 int
@@ -112,7 +111,7 @@ check_custom_script(const char *data, size_t size, bool windows, struct failure 
     cleanup_yaml struct yaml yaml = {0};
 
     if (user_data_kind(data, size) != USER_DATA_UNKNOWN)
-        return user_data_check(data, size, windows, failure);
+        return user_data_check(data, size, windows, NULL, failure);
     if (yaml_read(&yaml, data, size, YAML_CLOUD_CONFIG, failure) < 0)
         return -1;
     if (!yaml_get(yaml.root, "ignition"))
@@ -131,8 +130,7 @@ meta_data_keys(const struct request *request)
 
     for (size_t i = 0; i < request->meta_data_count; i++)
         json_set(keys, request->meta_data[i].key, json_null());
-    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part)) {
+    parts_foreach(part, &request->parts, PART_META_DATA) {
         cleanup_yaml struct yaml yaml = {0};
         cleanup_failure struct failure *ignored = NULL;
 
@@ -144,47 +142,25 @@ meta_data_keys(const struct request *request)
             yaml_read(&yaml, part->data.data, part->data.size, YAML_ONE_MAPPING,
                       &ignored) < 0)
             continue;
-        for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
-             item = item->next)
+        yaml_foreach(item, yaml.root)
             json_set(keys, item->key->text, json_null());
     }
     return keys;
 }
 
-static bool
-has_key(const void *data, const char *key)
-{
-    return json_object_get(data, key);
-}
-
 struct references {
     const struct request *request;
-    json_t *keys; /* NULL until there is a template */
+    json_t *keys; /* NULL until there is a reference */
 };
 
-static int
-check_piece_references(void *context, const struct user_data_piece *piece,
-                       struct failure **failure)
+static bool
+has_key(void *data, const char *key)
 {
-    struct references *references = context;
+    struct references *references = data;
 
-    if (piece->kind != USER_DATA_TEMPLATE ||
-        user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
-        return 0;
     if (!references->keys)
         references->keys = meta_data_keys(references->request);
-    return template_check(piece->data, piece->size, has_key, references->keys, failure);
-}
-
-static int
-check_references(const struct request *request, const char *data, size_t size,
-                 struct failure **failure)
-{
-    struct references references = {.request = request};
-    int result = user_data_walk(data, size, check_piece_references, &references, failure);
-
-    json_decref(references.keys);
-    return result;
+    return json_object_get(references->keys, key);
 }
 
 static int
@@ -196,15 +172,18 @@ check_data(const struct request *request, const struct part *part,
     /* By default, cloudbase-init reads a ConfigDrive, or the same documents over HTTP. */
     const bool windows =
         request->datasource->has_network_data || request->datasource->over_http;
+    struct references references = {.request = request};
+    const struct template_keys keys = {.has = has_key, .data = &references};
+    int result;
 
     switch (part->kind) {
     case PART_USER_DATA:
     case PART_VENDOR_DATA:
         if (part->raw)
             return 0;
-        if (user_data_check(data, size, windows, failure) < 0)
-            return -1;
-        return check_references(request, data, size, failure);
+        result = user_data_check(data, size, windows, &keys, failure);
+        json_decref(references.keys);
+        return result;
     case PART_NETWORK_CONFIG:
         if (yaml_is_empty(data, size))
             return 0;

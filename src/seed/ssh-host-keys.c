@@ -76,7 +76,6 @@ find_name(struct key_name *name, const struct part_entry *entry)
     return false;
 }
 
-/* Return: the entry of that type and role, or NULL. */
 static const struct part_entry *
 find_entry(const struct part *part, const struct key_type *type,
            const struct key_role *role)

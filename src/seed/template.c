@@ -10,9 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
-#include "seed/template.h"
+#include "seed/content.h"
 #include "seed/yaml.h"
 
 /* Deeper nesting of blocks or brackets is left to the guest. */
@@ -25,8 +24,7 @@ struct scanner {
     /* The names of the open blocks. */
     const char *blocks[DEPTH_MAX];
     size_t depth;
-    template_has_key *has_key;
-    const void *data;
+    const struct template_keys *keys; /* or NULL */
 };
 
 /* The content of a tag, without its signs for white space. */
@@ -76,7 +74,6 @@ string_end(const struct scanner *scanner)
     return NULL;
 }
 
-/* Return: the bracket that closes that one, or 0. */
 static char
 closing(char bracket)
 {
@@ -92,7 +89,6 @@ closing(char bracket)
     }
 }
 
-/* Reads a tag up to its end, such as "}}". */
 static int
 read_tag(struct scanner *scanner, const char *end, struct tag *tag,
          struct failure **failure)
@@ -150,8 +146,6 @@ read_tag(struct scanner *scanner, const char *end, struct tag *tag,
         failure);
 }
 
-/* --- expressions -------------------------------------------------------------------- */
-
 /* Every jinja template of cloud-init's fails at subtracting from an unknown key. */
 static int
 check_reference(const struct scanner *scanner, const struct tag *tag,
@@ -165,7 +159,7 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
 
     if (!*key)
         return fail(tag->line, "a jinja tag '{{ }}' is empty", "remove it", failure);
-    if (!scanner->has_key || scanner->depth > 0 || strncmp(key, prefix, length) != 0)
+    if (!scanner->keys || scanner->depth > 0 || strncmp(key, prefix, length) != 0)
         return 0;
     key += length;
     end = strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
@@ -173,7 +167,7 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
     if (!strchr("|", key[end + strspn(key + end, " \t\r\n")]))
         return 0;
     key[end] = '\0';
-    if (!strchr(key, '-') || !scanner->has_key(scanner->data, key))
+    if (!strchr(key, '-') || !scanner->keys->has(scanner->keys->data, key))
         return 0;
     return failure_set(
         failure, FAILURE_USER_DATA,
@@ -183,14 +177,11 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
         tag->line, key);
 }
 
-/* --- blocks ------------------------------------------------------------------------- */
-
 static const char *const block_names[] = {"if",     "for",  "block",      "macro", "call",
                                           "filter", "with", "autoescape", "set"};
 static const char *const single_names[] = {"extends", "include", "import",
                                            "from",    "print",   "do"};
 
-/* Return: the same text in the list, or NULL. */
 static const char *
 find_name(const char *const *names, size_t count, const char *name)
 {
@@ -277,14 +268,11 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
     return 0;
 }
 
-/* --- the template ------------------------------------------------------------------- */
-
 int
-template_check(const char *text, size_t size, template_has_key *has_key, const void *data,
+template_check(const char *text, size_t size, const struct template_keys *keys,
                struct failure **failure)
 {
-    struct scanner scanner = {
-        .at = text, .end = text + size, .line = 1, .has_key = has_key, .data = data};
+    struct scanner scanner = {.at = text, .end = text + size, .line = 1, .keys = keys};
     const char *next;
 
     while ((next = memchr(scanner.at, '{', (size_t)(scanner.end - scanner.at)))) {

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "domain/part.h"
 #include "seed/content.h"
-#include "seed/template.h"
 #include "seed/yaml.h"
 
 /* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------- */
@@ -259,7 +258,8 @@ user_data_kind_of_type(const char *type)
  * (handlers/jinja_template.py). If it begins with a tag of jinja's, only the guest can
  * tell. */
 static int
-check_template(const char *data, size_t size, struct failure **failure)
+check_template(const char *data, size_t size, const struct template_keys *keys,
+               struct failure **failure)
 {
     const char *end = memchr(data, '\n', size);
     const char *line = end ? end : data + size;
@@ -268,7 +268,7 @@ check_template(const char *data, size_t size, struct failure **failure)
     const struct header *header = find_header(line, rest, &space);
     const enum user_data_kind kind = header ? header->kind : USER_DATA_UNKNOWN;
 
-    if (template_check(data, size, NULL, NULL, failure) < 0)
+    if (template_check(data, size, keys, failure) < 0)
         return -1;
     if (space == rest || line[space] == '{')
         return 0;
@@ -295,7 +295,7 @@ check_piece(void *context, const struct user_data_piece *piece, struct failure *
     if (piece->kind != USER_DATA_TEMPLATE ||
         user_data_kind(piece->data, piece->size) != USER_DATA_TEMPLATE)
         return 0;
-    return check_template(piece->data, piece->size, failure);
+    return check_template(piece->data, piece->size, context, failure);
 }
 
 /* Return: whether the text is user-data in base64, which some tools want. */
@@ -314,7 +314,8 @@ is_encoded(const char *data, size_t size)
 }
 
 static int
-check_plain(const char *data, size_t size, bool windows, struct failure **failure)
+check_plain(const char *data, size_t size, bool windows, const struct template_keys *keys,
+            struct failure **failure)
 {
     size_t space;
     const struct header *header = find_header(data, size, &space);
@@ -335,7 +336,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                                    "cloud-init would damage\n"
                                    "encode its parts with base64");
         }
-        return user_data_walk(data, size, check_piece, NULL, failure);
+        return user_data_walk(data, size, check_piece, (void *)keys, failure);
     }
     if (mime)
         return failure_set(
@@ -368,7 +369,7 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
     if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (header->kind == USER_DATA_ARCHIVE)
-        return user_data_walk(data, size, check_piece, NULL, failure);
+        return user_data_walk(data, size, check_piece, (void *)keys, failure);
     if (header->kind == USER_DATA_WINDOWS_SCRIPT && !windows)
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with '%s', which cloudbase-init takes on a "
@@ -383,19 +384,22 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                            "has white space before '%s'\n"
                            "let it begin in the first column of the first line",
                            header->text);
-    return header->kind == USER_DATA_TEMPLATE ? check_template(data, size, failure) : 0;
+    if (header->kind == USER_DATA_TEMPLATE)
+        return check_template(data, size, keys, failure);
+    return 0;
 }
 
 int
-user_data_check(const char *data, size_t size, bool windows, struct failure **failure)
+user_data_check(const char *data, size_t size, bool windows,
+                const struct template_keys *keys, struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
 
     if (!gzip_is(data, size))
-        return check_plain(data, size, windows, failure);
+        return check_plain(data, size, windows, keys, failure);
     if (user_data_unpack(&content, data, size, failure) < 0)
         return -1;
     if (content.size == 0)
         return 0;
-    return check_plain(content.data, content.size, windows, failure);
+    return check_plain(content.data, content.size, windows, keys, failure);
 }

@@ -119,9 +119,17 @@ json_t *devices_to_json(const struct domain *domain);
 
 /* --- the network ------------------------------------------------------------------ */
 
+typedef int network_writer(struct buffer *buffer, const struct network *network,
+                           struct failure **failure);
+
+/* Adds the document at that path, the user's own or a generated one, if there is one to add,
+ * also to the instance-id. */
+int network_add(struct seed *seed, const char *path, struct request *request,
+                network_writer *write, struct instance_id *id, struct failure **failure);
+
 /* network-config, version 2 ("Networking config Version 2" in cloud-init's
  * documentation), as JSON, which is YAML. */
-void network_write_v2(struct buffer *buffer, const struct network *network);
+network_writer network_write_v2;
 
 /*
  * network_data.json (OpenStack's network_data.json schema, as cloud-init's
@@ -129,5 +137,4 @@ void network_write_v2(struct buffer *buffer, const struct network *network);
  * Return: 0, or -1 if it cannot express something in the network, or if cloud-init would
  * ignore that.
  */
-int network_write_openstack(struct buffer *buffer, const struct network *network,
-                            struct failure **failure);
+network_writer network_write_openstack;

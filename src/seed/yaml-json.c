@@ -71,7 +71,7 @@ load_mapping(const struct yaml_node *node, enum yaml_shape shape,
     cleanup_json json_t *object = json_object();
     cleanup_json json_t *merged = json_object();
 
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    yaml_foreach(item, node) {
         const struct yaml_node *key = item->key;
         json_t *value;
 
@@ -111,7 +111,7 @@ load_node(const struct yaml_node *node, enum yaml_shape shape,
     if (node->kind == YAML_MAPPING)
         return load_mapping(node, shape, failure);
     array = json_array();
-    for (const struct yaml_item *item = node->items; item; item = item->next) {
+    yaml_foreach(item, node) {
         json_t *value = load_node(item->value, shape, failure);
 
         if (!value)
@@ -130,8 +130,6 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
         return NULL;
     return yaml.root ? load_node(yaml.root, shape, failure) : json_null();
 }
-
-/* --- JSON for readers of YAML ----------------------------------------------------- */
 
 /* All characters that are escaped are in strings. */
 void

@@ -23,8 +23,6 @@
 
 #define DIGITS "0123456789"
 
-/* --- numbers ---------------------------------------------------------------------- */
-
 static const char *
 skip_sign(const char *text)
 {
@@ -180,8 +178,6 @@ read_float(struct yaml_node *node)
     return true;
 }
 
-/* --- dates ------------------------------------------------------------------------ */
-
 /* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms (resolver.py). Return:
  * whether it is one; Python has a problem with one that does not exist. */
 static bool
@@ -216,8 +212,6 @@ read_timestamp(struct yaml_node *node, const char **problem)
         *problem = "a date or time does not exist";
     return true;
 }
-
-/* --- plain text ------------------------------------------------------------------- */
 
 static const struct word {
     const char *text;
@@ -262,8 +256,6 @@ resolve_plain(struct yaml_node *node, bool is_key)
     }
     return problem;
 }
-
-/* --- tags ------------------------------------------------------------------------- */
 
 const char *
 yaml_resolve(struct yaml_node *node, const char *tag, bool plain, bool is_key)

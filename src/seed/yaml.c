@@ -184,7 +184,6 @@ read_alias(struct reader *reader, const yaml_event_t *event, struct failure **fa
     return NULL;
 }
 
-/* Return: the anchor, or NULL. */
 static struct anchor *
 add_anchor(struct reader *reader, const struct yaml_node *node, const char *name,
            struct failure **failure)
@@ -546,7 +545,7 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
 
     if (!mapping || mapping->kind != YAML_MAPPING)
         return NULL;
-    for (const struct yaml_item *item = mapping->items; item; item = item->next) {
+    yaml_foreach(item, mapping) {
         const struct yaml_node *value = item->value, *found = NULL;
 
         if (item->key->type != YAML_MERGE) {

@@ -66,6 +66,12 @@ struct yaml_item {
     struct yaml_item *next;
 };
 
+/* Loops over the items of a collection; `node` may be NULL, or a scalar, which has none. */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `item` */
+#define yaml_foreach(item, node)                                                         \
+    for (const struct yaml_item *item = (node) ? (node)->items : NULL; item;             \
+         item = item->next)
+
 /* An empty one is all zero. */
 struct yaml {
     const struct yaml_node *root; /* NULL if the document is empty */

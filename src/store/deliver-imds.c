@@ -10,9 +10,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -21,14 +19,11 @@
 #include "domain/domain.h"
 #include "host/imds-health.h"
 #include "host/imds-tree.h"
-#include "host/own-directory.h"
 #include "store/delivery.h"
 #include "store/imds-read.h"
 #include "wire/url.h"
 
 _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
-
-/* --- the host -------------------------------------------------------------------- */
 
 static int
 check_host(int root, struct failure **failure)
@@ -52,8 +47,6 @@ is_wired(const struct wire_facts *facts)
     return facts->own_url;
 }
 
-/* --- whose it is ------------------------------------------------------------------ */
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -73,8 +66,6 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     }
     return macs;
 }
-
-/* --- what is done with it --------------------------------------------------------- */
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
@@ -118,8 +109,6 @@ is_readable(int root, const struct domain *domain)
     lines = imds_macs_format(macs, count);
     return strcmp(access.macs, lines) == 0 && strcmp(access.text, facts.url.token) == 0;
 }
-
-/* --- the seed of a guest that runs -------------------------------------------------- */
 
 /* The guest holds nothing open. */
 static int

@@ -22,19 +22,14 @@ is_wired(const struct wire_facts *facts)
     return facts->uses_shim;
 }
 
-/* Return: whether the guest will have a port for its report, from the XML or from the
- * shim. */
-static bool
-reports(const struct delivery_start *start)
-{
-    return start->facts->reports ||
-           (request_wants_report(start->request) && !start->facts->user_port);
-}
-
 static enum report_writer
 reporter(const struct delivery_start *start)
 {
-    return reports(start) ? REPORT_BY_SHIM : REPORT_BY_NOBODY;
+    /* From the shim, if not from the XML. */
+    const bool gets_port =
+        request_wants_report(start->request) && !start->facts->user_port;
+
+    return start->facts->reports || gets_port ? REPORT_BY_SHIM : REPORT_BY_NOBODY;
 }
 
 static int

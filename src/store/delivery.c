@@ -50,15 +50,11 @@ delivery_may_lack_server(const struct request *request, const struct config *con
     return request->cache || config->warn_unwired;
 }
 
-/* --- a start ---------------------------------------------------------------------- */
-
 enum report_writer
 delivery_reporter(const struct delivery_start *start)
 {
     return start->facts->reports ? REPORT_BY_VIRTLOGD : REPORT_BY_NOBODY;
 }
-
-/* --- a replacement ---------------------------------------------------------------- */
 
 static int
 replace(const struct delivery *delivery, const struct replacement *replacement,

@@ -48,19 +48,6 @@ directory_path(size_t place)
     return path;
 }
 
-/* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets its
- * beginning. */
-static bool
-names_domain(const char *name, char uuid[UUID_LENGTH + 1])
-{
-    size_t length = strnlen(name, UUID_LENGTH);
-
-    memcpy(uuid, name, length);
-    uuid[length] = '\0';
-    return text_is_uuid(uuid);
-}
-
-/* Return: whether it may follow the suffix. */
 static bool
 may_follow(const char *suffix, const char *more, const char *uuid)
 {
@@ -77,18 +64,21 @@ may_follow(const char *suffix, const char *more, const char *uuid)
     return digits >= 1 && digits <= 3 && !more[1 + digits];
 }
 
-/* People may keep other files there, such as a copy of a domain's key. */
+/* People may keep other files there, such as a copy of a domain's key. `uuid` gets the
+ * beginning of the name. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 {
-    if (!names_domain(name, uuid))
+    const size_t length = strnlen(name, UUID_LENGTH);
+    memcpy(uuid, name, length);
+    uuid[length] = '\0';
+    if (!text_is_uuid(uuid))
         return false;
     for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
         const char *rest = name + UUID_LENGTH;
-        const size_t length = strlen(*suffix);
 
-        if (strncmp(rest, *suffix, length) == 0 &&
-            may_follow(*suffix, rest + length, uuid))
+        if (strncmp(rest, *suffix, strlen(*suffix)) == 0 &&
+            may_follow(*suffix, rest + strlen(*suffix), uuid))
             return true;
     }
     return false;

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +93,6 @@ libvirt_daemon_find(int root)
     return daemon;
 }
 
-/* --- its QEMU driver ---------------------------------------------------------------- */
-
 #define BLANKS " \t"
 
 /* Return: the text of `key = "text"` or `key = [ "text", ... ]`, borrowed from the line;
@@ -145,8 +142,6 @@ qemu_conf_get(int root, const char *key, char **value)
     }
     return 0;
 }
-
-/* --- AppArmor ------------------------------------------------------------------------- */
 
 /*
  * How it works: starting with libvirt's abstraction, includes are followed as

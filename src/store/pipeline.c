@@ -5,11 +5,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "host/answer.h"
-#include "host/domain-secret.h"
 #include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 #include "store/record.h"

@@ -39,8 +39,7 @@ read_texts(const json_t *object, const char *key, char ***texts, size_t *count)
     const json_t *value;
     size_t i;
 
-    json_array_foreach((json_t *)list, i, value)
-    {
+    json_array_foreach((json_t *)list, i, value) {
         if (is_text(value) && *count < LIMIT_RECORD_TEXTS)
             texts_add(texts, count, xstrdup(json_string_value(value)));
     }
@@ -72,8 +71,7 @@ read_boot(const json_t *object, struct record_boot *boot)
     boot->identity_alone = read_true(object, "identity-alone");
     boot->until_done = read_true(object, "until-done");
     boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
-    json_object_foreach(documents, path, digest)
-    {
+    json_object_foreach(documents, path, digest) {
         const json_t *other = json_object_get(kept, path);
 
         if (is_text(digest))
@@ -147,7 +145,6 @@ add_true(json_t *object, const char *key, bool value)
         json_set(object, key, json_true());
 }
 
-/* Return: owned by the caller. */
 static json_t *
 boot_to_json(const struct record_boot *boot)
 {
@@ -176,7 +173,6 @@ boot_to_json(const struct record_boot *boot)
     return object;
 }
 
-/* Adds the result, if there is one, to the record's object. */
 static void
 add_result(json_t *json, const char *key, const struct record_result *result,
            const char *until)
@@ -272,7 +268,11 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                      const struct seed *seed)
 {
     const struct layout *layout = layout_find(seed->label);
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity identity = {0};
 
+    if (layout && layout_read_identity(layout, seed, &identity, &ignored) == 0)
+        boot->instance_id = steal(identity.instance_id);
     if (storage->datasource) {
         boot->datasource = xstrdup(storage->datasource);
     } else {
@@ -292,13 +292,9 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
             .digest = digest_make(&document->data),
             .kept = known ? layout_kept_digest(known, document) : NULL,
         };
-        if (known && !boot->instance_id)
-            boot->instance_id =
-                layout_instance_id(known, document->data.data, document->data.size);
     }
 }
 
-/* Moves the boot into its place in the record. */
 static void
 set_boot(struct record_boot *place, struct record_boot *boot)
 {

@@ -12,8 +12,6 @@
 #define CHANNEL_ALIAS "ua-virt-seed-report"
 #define CONTROLLER_ALIAS "ua-virt-seed-serial"
 
-/* --- paths in our directory --------------------------------------------------------- */
-
 /* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory, or a
  * report of another scope,
  * owned by the caller (free); else NULL. A path with ".." after the directory counts as
@@ -91,8 +89,6 @@ wire_report_check(const struct domain *domain, struct failure **failure)
                           (const char *)device->name, scope()->reportdir);
 }
 
-/* --- the channel -------------------------------------------------------------------- */
-
 static bool
 is_ours(const xmlNode *channel)
 {
@@ -135,8 +131,6 @@ wire_report_read(struct wire_facts *facts, const struct domain *domain)
     facts->report_of_another = find_foreign_report(domain, own);
 }
 
-/* --- adding ----------------------------------------------------------------------- */
-
 static void
 add(struct domain *domain, const char *path, struct wiring *wiring)
 {
@@ -164,8 +158,6 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     wiring_note(wiring, "virtio-serial controller 0 added");
 }
 
-/* --- repairing and removing ------------------------------------------------------- */
-
 /* Any device that is on a virtio-serial controller, by its address, or that needs one, is
  * reason enough to keep ours. */
 static bool
@@ -184,7 +176,6 @@ controller_is_used(const struct domain *domain)
     return false;
 }
 
-/* Removes our channels except `keep`; all of them if it is NULL. */
 static void
 remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {

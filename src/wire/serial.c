@@ -17,7 +17,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/qemu-list.h"
-#include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 
@@ -29,15 +28,9 @@
 bool
 wire_has_smbios(const struct domain *domain)
 {
-    static const char *const archs[] = {"x86_64", "i686", "aarch64", "armv7l"};
+    static const char *const archs[] = {"x86_64", "i686", "aarch64", "armv7l", NULL};
 
-    if (!domain->arch)
-        return true;
-    for (size_t i = 0; i < ARRAY_SIZE(archs); i++) {
-        if (strcmp(domain->arch, archs[i]) == 0)
-            return true;
-    }
-    return false;
+    return !domain->arch || word_is_in(domain->arch, archs);
 }
 
 static void

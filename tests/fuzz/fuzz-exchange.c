@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "fuzz.h"
 #include "host/datasource.h"
-#include "maker/exchange.h"
+#include "maker/maker.h"
 
 /* Of the image, which is the same for all verdicts. */
 #define IMAGE_SIZE 2048

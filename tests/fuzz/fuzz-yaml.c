@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_yaml(text, size, YAML_ONE_SEQUENCE);
     load_json(text, size);
     fuzz_succeeded(network_config_check(text, size, &failure), &failure);
-    fuzz_succeeded(user_data_check(text, size, true, &failure), &failure);
+    fuzz_succeeded(user_data_check(text, size, true, NULL, &failure), &failure);
     describe("cidata", text, size);
     describe("config-2", text, size);
     return 0;

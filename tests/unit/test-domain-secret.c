@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "host/domain-secret.h"
-#include "store/password.h"
+#include "store/secret-write.h"
 #include "unit.h"
 
 /* Paths relative to the test's directory. */

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "exchange-readers.h"
 #include "host/datasource.h"
-#include "maker/exchange.h"
+#include "maker/maker.h"
 #include "unit.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

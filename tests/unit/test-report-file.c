@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "host/report-file.h"
 #include "store/guest-report.h"
-#include "store/report-reader.h"
 #include "unit.h"
 
 #define BOOT "0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10"

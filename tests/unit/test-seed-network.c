@@ -12,17 +12,6 @@
 #include "seed/writers.h"
 #include "unit.h"
 
-typedef int writer(struct buffer *buffer, const struct network *network,
-                   struct failure **failure);
-
-static int
-write_v2(struct buffer *buffer, const struct network *network, struct failure **failure)
-{
-    (void)failure;
-    network_write_v2(buffer, network);
-    return 0;
-}
-
 /* Return: the nic as text without white space, owned by the caller (free). */
 static char *
 compact(const struct buffer *buffer)
@@ -34,7 +23,7 @@ compact(const struct buffer *buffer)
 }
 
 static void
-assert_json(writer *write, const struct nic *nic, const char *expected)
+assert_json(network_writer *write, const struct nic *nic, const char *expected)
 {
     struct network network = {.nics = (struct nic *)nic, .nic_count = 1};
     cleanup_buffer struct buffer buffer = {0};
@@ -48,7 +37,7 @@ assert_json(writer *write, const struct nic *nic, const char *expected)
 }
 
 static void
-assert_refused(writer *write, const struct nic *nic, const char *message)
+assert_refused(network_writer *write, const struct nic *nic, const char *message)
 {
     struct network network = {.nics = (struct nic *)nic, .nic_count = 1};
     cleanup_buffer struct buffer buffer = {0};
@@ -104,7 +93,7 @@ static void
 v2_has_dhcp(void **state)
 {
     (void)state;
-    assert_json(write_v2, &dhcp,
+    assert_json(network_write_v2, &dhcp,
                 V2("\"nic0\":{" MATCH ",\"dhcp4\":true,\"dhcp6\":false}"));
 }
 
@@ -112,14 +101,15 @@ static void
 v2_has_a_nic_by_its_name(void **state)
 {
     (void)state;
-    assert_json(write_v2, &named, V2("\"eth0\":{\"dhcp4\":true,\"dhcp6\":false}"));
+    assert_json(network_write_v2, &named,
+                V2("\"eth0\":{\"dhcp4\":true,\"dhcp6\":false}"));
 }
 
 static void
 v2_has_everything(void **state)
 {
     (void)state;
-    assert_json(write_v2, &everything,
+    assert_json(network_write_v2, &everything,
                 V2("\"nic0\":{" MATCH ",\"dhcp4\":false,\"dhcp6\":false,"
                    "\"accept-ra\":false,\"mtu\":1500,"
                    "\"addresses\":[\"192.0.2.10/24\",\"2001:db8::10/64\","
@@ -139,7 +129,7 @@ v2_says_what_is_optional_and_automatic(void **state)
         .mac = TEXT(MAC), .dhcp6 = true, .accept_ra = ACCEPT_RA_YES, .optional = true};
 
     (void)state;
-    assert_json(write_v2, &nic,
+    assert_json(network_write_v2, &nic,
                 V2("\"nic0\":{" MATCH ",\"dhcp4\":false,\"dhcp6\":true,"
                    "\"accept-ra\":true,\"optional\":true}"));
 }

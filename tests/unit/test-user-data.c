@@ -13,7 +13,7 @@ assert_takes(const char *data, size_t size)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(data, size, false, &failure) < 0)
+    if (user_data_check(data, size, false, NULL, &failure) < 0)
         print_error("refused:\n%s\n", data);
     assert_no_failure(failure);
 }
@@ -23,7 +23,7 @@ assert_refuses(const char *text, enum failure_code code)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(text, strlen(text), false, &failure) == 0)
+    if (user_data_check(text, strlen(text), false, NULL, &failure) == 0)
         print_error("taken:\n%s\n", text);
     assert_failure(&failure, code);
 }
@@ -134,14 +134,15 @@ takes_scripts_of_windows_for_windows_alone(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct failure *failure = NULL;
 
-        user_data_check(texts[i], strlen(texts[i]), true, &failure);
+        user_data_check(texts[i], strlen(texts[i]), true, NULL, &failure);
         assert_no_failure(failure);
         assert_refuses(texts[i], FAILURE_USER_DATA);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         struct failure *failure = NULL;
 
-        assert_int_equal(user_data_check(bad[i], strlen(bad[i]), true, &failure), -1);
+        assert_int_equal(user_data_check(bad[i], strlen(bad[i]), true, NULL, &failure),
+                         -1);
         assert_failure(&failure, FAILURE_USER_DATA);
     }
 }
@@ -153,7 +154,7 @@ tells_of_the_space_in_the_header(void **state)
     cleanup_failure struct failure *failure = NULL;
 
     (void)state;
-    assert_int_equal(user_data_check(text, strlen(text), false, &failure), -1);
+    assert_int_equal(user_data_check(text, strlen(text), false, NULL, &failure), -1);
     assert_int_equal(failure->code, FAILURE_USER_DATA);
     assert_non_null(strstr(failure->hint, "remove the space"));
 }
@@ -270,8 +271,8 @@ holds_nothing_of_the_data_in_its_messages(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_failure struct failure *failure = NULL;
 
-        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), false, &failure),
-                         -1);
+        assert_int_equal(
+            user_data_check(texts[i], strlen(texts[i]), false, NULL, &failure), -1);
         assert_null(strstr(failure->message, "hunter2"));
         assert_null(strstr(failure->hint, "hunter2"));
     }

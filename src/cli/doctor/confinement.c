@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "base/user.h"
 #include "cli/doctor/doctor.h"
+#include "domain/vocabulary.h"
 #include "store/libvirt-daemon.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
@@ -41,8 +42,6 @@ read_word(int root, const char *path, int *error)
     return NULL;
 }
 
-/* --- the user ----------------------------------------------------------------------- */
-
 /* Without it, seeds are made all the same. */
 void
 doctor_user(struct doctor *doctor)
@@ -54,8 +53,6 @@ doctor_user(struct doctor *doctor)
                    "there is no user " MAKER_USER ": the hook reads what domains ask for "
                    "as nobody, whom it shares with other programs");
 }
-
-/* --- AppArmor --------------------------------------------------------------------- */
 
 static void
 unread_profile(struct doctor *doctor, const char *path, int error)
@@ -76,13 +73,10 @@ check_profile(struct doctor *doctor)
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
     /* The directories from which libvirt's profile lets its daemon run programs. */
-    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
+    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin",
+                                              NULL};
     cleanup_free char *profile = NULL;
-    bool runs_hook = false;
     int error = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
-        runs_hook = runs_hook || strcmp(VIRT_SEED_SBINDIR, directories[i]) == 0;
     if (doctor->daemon.pid == 0)
         return;
     profile = read_word(doctor->root, path, &error);
@@ -93,7 +87,7 @@ check_profile(struct doctor *doctor)
     if (strcmp(profile, "unconfined") == 0)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
                    doctor->daemon.name);
-    else if (runs_hook)
+    else if (word_is_in(VIRT_SEED_SBINDIR, directories))
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
                    "AppArmor's profile of %s lets it run the hook", doctor->daemon.name);
     else
@@ -145,8 +139,6 @@ doctor_apparmor(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "shim", NULL,
                    "AppArmor lets libvirt run virt-seed-qemu");
 }
-
-/* --- SELinux ---------------------------------------------------------------------- */
 
 /* Return: whether the hook has a type from virt-seed's policy; without the policy,
  * another type is shown. */

@@ -21,8 +21,6 @@ struct directory {
     bool lasting;        /* what is in it cannot be made again */
 };
 
-/* --- directories ------------------------------------------------------------------- */
-
 static void
 say_closed(struct doctor *doctor, const char *path, const char *passers, mode_t mode)
 {
@@ -65,7 +63,6 @@ check_directory(struct doctor *doctor, const struct directory *directory)
                    path);
 }
 
-/* Checks each directory above the seeds and the reports. */
 static void
 check_ways(struct doctor *doctor)
 {
@@ -93,8 +90,6 @@ check_ways(struct doctor *doctor)
                "virt-seed-qemu",
                reports, status.st_mode & 07777);
 }
-
-/* --- secrets ----------------------------------------------------------------------- */
 
 /* Return: whether it cannot be the name of a secret or key (secret_check_name()). */
 static bool
@@ -161,8 +156,6 @@ check_secrets_below(struct doctor *doctor, const char *path)
     }
     return good;
 }
-
-/* --- all of it ---------------------------------------------------------------------- */
 
 void
 doctor_files(struct doctor *doctor)

@@ -93,8 +93,6 @@ find_hooks(struct hooks *hooks, const struct doctor *doctor)
     return 0;
 }
 
-/* --- whether it is there ---------------------------------------------------------- */
-
 static void
 say_missing(struct doctor *doctor)
 {
@@ -145,8 +143,6 @@ check_program(struct doctor *doctor, const char *path)
                    "asks for a seed fails",
                    path, status.st_mode & 07777);
 }
-
-/* --- whether it was noticed --------------------------------------------------------- */
 
 /* Only the hook makes seeds; `virt-seed update` replaces one. Return: 1 if there is a
  * seed since then, 0 if not, -1 if that cannot be seen. */

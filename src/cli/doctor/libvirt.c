@@ -15,8 +15,6 @@
 #include "cli/libvirt.h"
 #include "store/libvirt-daemon.h"
 
-/* --- versions --------------------------------------------------------------------- */
-
 static char *
 write_version(unsigned long version)
 {
@@ -37,8 +35,6 @@ say_versions(struct doctor *doctor)
     doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
                doctor->daemon.name, libvirt_text, qemu > 0 ? qemu_text : "unknown");
 }
-
-/* --- domains ---------------------------------------------------------------------- */
 
 static void
 look_at_domains(struct doctor *doctor)
@@ -67,8 +63,6 @@ look_at_domains(struct doctor *doctor)
     }
     free(domains);
 }
-
-/* --- how it runs QEMU ------------------------------------------------------------- */
 
 /* virtlogd writes the reports of wired guests, and limits their size. */
 static void
@@ -104,8 +98,6 @@ check_report_writer(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "virtlogd", NULL, "virtlogd writes the reports");
     }
 }
-
-/* --- all of it -------------------------------------------------------------------- */
 
 /* Connects first, because that may start the daemon. */
 static void
