@@ -481,7 +481,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_table(&rows);
     if (!context->quiet) {
         print_reasons(&rows);
-        if (scope()->home)
+        if (scope()->home && !context->json && context->operand_count == 0)
             fputs("virt-seed: note: these are the domains in your session "
                   "(qemu:///session); add -c qemu:///system for the host's\n",
                   stderr);

@@ -16,7 +16,8 @@ domain_define() {
 domain_disk_image() {
     local image=$LAB_DIR/root/var/lib/libvirt/images/$1.raw
 
-    truncate --size=1M "$image" && echo "$image"
+    [[ ${scope-} != session ]] || image=$images/$1.raw
+    truncate --size=1M "$image" && chown "${owner-root}" "$image" && echo "$image"
 }
 
 domain_disk_xml() {

@@ -7,6 +7,7 @@ libvirt_tests = \
 	%D%/edit.bats \
 	%D%/events.bats \
 	%D%/events-net.bats \
+	%D%/events-session.bats \
 	%D%/events-shim.bats \
 	%D%/forbidden.bats \
 	%D%/imds.bats \
@@ -14,6 +15,7 @@ libvirt_tests = \
 	%D%/lab.bats \
 	%D%/manual.bats \
 	%D%/medium.bats \
+	%D%/medium-session.bats \
 	%D%/migrate.bats \
 	%D%/net.bats \
 	%D%/pending.bats \
@@ -25,12 +27,16 @@ libvirt_tests = \
 	%D%/session.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
+	%D%/shim-session.bats \
 	%D%/start-command.bats \
 	%D%/start.bats \
+	%D%/start-session.bats \
 	%D%/try.bats \
+	%D%/try-session.bats \
 	%D%/unsendable.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
+	%D%/wait-session.bats \
 	%D%/wiring.bats \
 	$(NULL)
 EXTRA_DIST += $(libvirt_tests) \

@@ -10,18 +10,17 @@ load common
 load update
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
-seeds=/run/libvirt/virt-seed
-seed=$seeds/$web1.iso
+seed=${seeds-}/$web1.iso
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    lab_run mkdir -p -m 0755 /etc/virt-seed /etc/virt-seed/files
+    common_make_conf
 }
 
 teardown() {
     lab_daemon_log | tail -n 5
     lab_reset
-    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+    lab_run rm -rf "$conf_dir"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.
@@ -136,6 +135,7 @@ document() {
 }
 
 @test "if a medium cannot be inserted, the old one comes back" {
+    system_only 'QEMU runs as the same user'
     start_web1 '<ci:hostname>old</ci:hostname>'
     lab_virsh destroy web1
     # Neither libvirt nor virt-seed gives the new image to QEMU's user.
@@ -146,11 +146,11 @@ document() {
     drive_before=$(drive)
     definition_before=$(drive --inactive)
     virt_seed set web1 --hostname=new
-    owner=$(lab_run stat -c %u:%g /var/lib/libvirt/qemu)
-    lab_run chown nobody /var/lib/libvirt/qemu
+    qemu_owner=$(lab_run stat -c %u:%g "$qemu_home")
+    lab_run chown nobody "$qemu_home"
 
     run -1 virt_seed update web1
-    lab_run chown "$owner" /var/lib/libvirt/qemu
+    lab_run chown "$qemu_owner" "$qemu_home"
     [[ $output = *'could not insert the new medium'*'the drive has its old medium'* ]]
     assert_medium_in
     [[ $(document meta-data) = *'"old"'* ]]
@@ -164,6 +164,7 @@ document() {
 }
 
 @test "update says if a drive stays empty, and the next update fills it" {
+    system_only 'QEMU runs as the same user'
     start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --hostname=new
     lab_run chmod 0700 "$seeds"
@@ -177,9 +178,9 @@ document() {
 }
 
 @test "an update that was killed halfway is completed by the next" {
-    lab_run sh -c 'printf "#cloud-config\nlocale: C\n" >/etc/virt-seed/files/user-data'
+    printf '#cloud-config\nlocale: C\n' | as_owner tee "$conf_dir/files/user-data"
     start_web1 '<ci:user-data file="user-data"/>'
-    lab_run sh -c 'printf "#cloud-config\nlocale: new\n" >/etc/virt-seed/files/user-data'
+    printf '#cloud-config\nlocale: new\n' | as_owner tee "$conf_dir/files/user-data"
     # Killed when the image has its name, but before libvirt knows of it.
     lab_run ln "$seed" "$seed.old"
     virt_seed build --force --output="$seed" web1
@@ -226,9 +227,10 @@ document() {
 }
 
 @test "only root replaces a medium" {
+    system_only "others do not reach a user's session"
     start_web1
     run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
-        -c qemu:///system update web1
+        -c "$uri" update web1
     [[ $output = *'only root may write to'* ]]
 }
 

@@ -16,13 +16,15 @@
 #                                      status; set $output and $stderr to what it has printed, to "out"
 #                                      and "err" in the test's directory
 
-report_dir=/var/log/libvirt/virt-seed
+: "${report_dir:=/var/log/libvirt/virt-seed}"
 boot1=0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10
 boot2=7e0e9d0e-5d0f-4a5e-8a52-6d5b8f1c2b21
 
 report_say() {
     local file=$LAB_DIR/root$report_dir/$1.report
 
+    # A session's files are in the same place everywhere.
+    [[ ${scope-} != session ]] || file=$report_dir/$1.report
     shift
     printf '%s\n' "$@" >>"$file"
 }

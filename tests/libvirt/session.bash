@@ -3,8 +3,12 @@
 # daemon and hook have no other environment than HOME, and her commands have another HOME.
 #
 #   session_make_user       make her, before the first test; sets $home
-#   begin home|runtime      start her daemon, without or with a run-time directory; sets $seeds and $state, where
-#                           her seeds and reports are
+#   session_place home|runtime
+#                           sets $uri, and $seeds and $state, where her seeds and reports are, without or with a
+#                           run-time directory
+#   begin home|runtime      the same, and starts her daemon
+#   session_start_daemon, session_end_daemon SIGNAL
+#                           start her daemon, or end it
 #   her COMMAND...          run one of her commands
 #   her_virsh ARGUMENT...   virsh, connected to her daemon
 #   her_virt_seed ARGUMENT...
@@ -31,26 +35,49 @@ her() {
     as_ann HOME=/ ${runtime:+XDG_RUNTIME_DIR="$runtime"} "$@"
 }
 
+# She may not open a pipe of root's as /dev/stdin.
 her_virsh() {
-    her virsh -c "$uri" "$@"
+    if [[ " $* " = *' /dev/stdin '* ]]; then
+        # shellcheck disable=SC2016  # the words are her shell's
+        her sh -c 'cat | virsh "$@"' sh -c "$uri" "$@"
+    else
+        her virsh -c "$uri" "$@"
+    fi
 }
 
 her_virt_seed() {
     her "$builddir/virt-seed" -c "$uri" "$@"
 }
 
-# begin home|runtime: starts her daemon, with a run-time directory or without.
-begin() {
+session_place() {
+    home=$LAB_DIR/home/ann
     state=$home/.local/state/virt-seed
     runtime='' seeds=$home/.cache/libvirt/virt-seed
     uri="qemu:///session?socket=$home/.cache/libvirt/libvirt-sock"
     if [[ $1 = runtime ]]; then
         runtime=/run/user/$ann seeds=/run/user/$ann/libvirt/virt-seed uri=qemu:///session
+    fi
+}
+
+begin() {
+    session_place "$1"
+    session_start_daemon
+}
+
+session_start_daemon() {
+    if [[ -n $runtime ]]; then
         lab_run install -d -m 0700 -o "$ann" -g "$ann" "$runtime"
     fi
     as_ann HOME="$home" ${runtime:+XDG_RUNTIME_DIR="$runtime"} "$(lab_daemon_name)" --daemon \
         </dev/null >>"$LAB_DIR/ann.log" 2>&1 3>&- 4>&-
     wait_until 60 answers
+}
+
+session_end_daemon() {
+    local pid
+
+    pid=$(lab_run pgrep -u "$ann" -x "$(lab_daemon_name)") && lab_run kill -s "$1" "$pid" &&
+        wait_until 60 _lab_daemon_is_gone "$pid"
 }
 
 answers() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # start.bats: what the hook does when a real libvirtd starts, saves, restores and ends domains.
 
 bats_require_minimum_version 1.5.0
@@ -9,19 +10,17 @@ load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
-seeds=/run/libvirt/virt-seed
 
 setup() {
     logged_before=$(lab_daemon_log | wc -l)
-    lab_run mkdir -p -m 0755 /etc/virt-seed /etc/virt-seed/files
-    lab_run mkdir -p -m 0700 /etc/virt-seed/secrets
+    common_make_conf
 }
 
 teardown() {
     # bats shows this only if the test fails.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_reset
-    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+    lab_run rm -rf "$conf_dir"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.
@@ -70,8 +69,8 @@ assert_refused() {
 
     lab_virsh start web1
     run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
-    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 400" ]]
-    run -0 lab_run xargs -0 -n1 -a "/proc/$(lab_run cat /run/libvirt/qemu/web1.pid)/cmdline"
+    [[ $output = "$(lab_run stat -c %U "$qemu_home") 400" ]]
+    run -0 lab_run xargs -0 -n1 -a "/proc/$(lab_run cat "$qemu_run/web1.pid")/cmdline"
     [[ $output = *"serial=ds=nocloud;dsmode=net"* ]]
     [[ $output = *"$seeds/$web1.iso"* ]]
 }
@@ -86,7 +85,7 @@ assert_refused() {
 }
 
 @test "autowire = no leaves the definition unchanged, and the hint names the command" {
-    lab_run sh -c 'echo "autowire = no" >/etc/virt-seed/virt-seed.conf'
+    configure 'autowire = no'
     metadata=$(request) domain_define web1 $web1
     assert_refused web1 "not wired" "virt-seed wire web1 && virsh start web1"
     sleep 1
@@ -97,7 +96,7 @@ assert_refused() {
 }
 
 @test "unwired = warn starts the domain without its seed" {
-    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    configure 'unwired = warn'
     metadata=$(request) domain_define web1 $web1
     lab_virsh start web1
     run -0 lab_virsh domstate web1
@@ -126,14 +125,15 @@ assert_refused() {
 @test "refuses a start if a secret is missing or open to others, without quoting it" {
     metadata=$(request "<ci:user-data secret='web1'/>") domain_define web1 $web1
     virt_seed wire web1
-    assert_refused web1 "/etc/virt-seed/secrets/web1 does not exist" "install -d -m 0700"
+    assert_refused web1 "$conf_dir/secrets/web1 does not exist" "install -d -m 0700"
 
-    lab_run sh -c 'mkdir -m 0700 /etc/virt-seed/secrets/web1
-        umask 022; printf "#cloud-config\npassword: hunter2\n" >/etc/virt-seed/secrets/web1/userdata'
+    # shellcheck disable=SC2016  # for the shell in the lab
+    as_owner sh -c 'mkdir -m 0700 "$1"; umask 022
+        printf "#cloud-config\npassword: hunter2\n" >"$1/userdata"' sh "$conf_dir/secrets/web1"
     assert_refused web1 "others may read" "chmod go="
     [[ $output != *hunter2* ]]
 
-    lab_run chmod 0600 /etc/virt-seed/secrets/web1/userdata
+    lab_run chmod 0600 "$conf_dir/secrets/web1/userdata"
     lab_virsh start web1
 }
 
@@ -191,18 +191,18 @@ assert_refused() {
     define_wired web1 $web1
     lab_virsh start web1
     before=$(seed_sum $web1)
-    lab_virsh save web1 "$LAB_DIR/web1.save"
+    lab_virsh save web1 "$images/web1.save"
     assert_no_seeds
-    lab_virsh restore "$LAB_DIR/web1.save"
+    lab_virsh restore "$images/web1.save"
     [[ $(seed_sum $web1) = "$before" ]]
 }
 
 @test "a saved guest comes back even if it is not wired" {
-    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    configure 'unwired = warn'
     metadata=$(request) domain_define web1 $web1
     lab_virsh start web1
     lab_virsh managedsave web1
-    lab_run rm /etc/virt-seed/virt-seed.conf
+    configure
 
     lab_virsh start web1
     lab_virsh destroy web1
@@ -210,13 +210,13 @@ assert_refused() {
 }
 
 @test "after a restore that failed, an unwired domain is refused again within seconds" {
-    local file=$LAB_DIR/web1.save
+    local file=$images/web1.save
 
-    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    configure 'unwired = warn'
     metadata=$(request) domain_define web1 $web1
     lab_virsh start web1
     lab_virsh save web1 "$file"
-    lab_run rm /etc/virt-seed/virt-seed.conf
+    configure
     # libvirt compares the XML after it has called the hook.
     lab_virsh save-image-dumpxml "$file" | sed "s|type='pty'|type='null'|; s|>32768<|>65536<|" >"$BATS_TEST_TMPDIR/other.xml"
     run ! lab_virsh restore "$file" --xml "$BATS_TEST_TMPDIR/other.xml"
@@ -247,11 +247,11 @@ assert_refused() {
 }
 
 @test "refuses a start with another program's seed until it is replaced" {
-    local foreign=$LAB_DIR/root/var/lib/libvirt/images/something.iso
+    local foreign=$images/something.iso
 
     mkdir -p "$BATS_TEST_TMPDIR/seed"
     touch "$BATS_TEST_TMPDIR"/seed/{meta,user}-data
-    xorrisofs -quiet -V cidata -J -r -o "$foreign" "$BATS_TEST_TMPDIR/seed"
+    xorrisofs -quiet -V cidata -J -r -o "$outside$foreign" "$BATS_TEST_TMPDIR/seed"
     metadata=$(request) devices="<disk type='file' device='cdrom'><source file='$foreign'/>
         <target dev='sda' bus='sata'/><readonly/></disk>" domain_define web1 $web1
     assert_refused web1 "has the label of a seed" "--replace"
@@ -288,7 +288,8 @@ assert_refused() {
 
 @test "refuses a start if the run-time directory is full, and leaves nothing" {
     define_wired web1 $web1
-    lab_run sh -c "rm -rf $seeds; mkdir -m 0711 $seeds; mount -t tmpfs -o size=16k,mode=0711 none $seeds"
+    lab_run sh -c "rm -rf $seeds; install -d -m 0$pass_mode -o $owner $seeds
+        mount -t tmpfs -o size=16k,mode=0$pass_mode,uid=$owner none $seeds"
     run ! lab_virsh start web1
     [[ $output = *"No space left on device"* ]]
     [[ $output = *"virt-seed: hint: "*"df $seeds"* ]]
@@ -298,8 +299,9 @@ assert_refused() {
 }
 
 @test "if its directories in /var become read-only, a running guest ends as usual, and a start is refused" {
-    local directory directories=(/var/lib/virt-seed /var/log/libvirt/virt-seed)
+    local directory directories=("$state_dir")
 
+    [[ $report_dir = "$state_dir" ]] || directories+=("$report_dir")
     define_wired web1 $web1
     lab_virsh start web1
     for directory in "${directories[@]}"; do
@@ -309,7 +311,7 @@ assert_refused() {
     lab_virsh reset web1
     lab_virsh destroy web1
     assert_no_seeds
-    assert_refused web1 'Read-only file system' /var/log/libvirt/virt-seed
+    assert_refused web1 'Read-only file system' "$report_dir"
     assert_no_seeds
     for directory in "${directories[@]}"; do
         lab_run umount "$directory"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154  # the variables of report.bash
+# shellcheck disable=SC2154  # the variables of common.bash and report.bash
 # try.bats: virt-seed try with a real libvirtd. The guests boot nothing: the test writes what they
 # report, as report.bash says.
 
@@ -11,12 +11,10 @@ load common
 load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
-try_dir=/var/lib/libvirt/virt-seed
-images=/var/lib/libvirt/images
 
 teardown() {
     lab_reset
-    lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
+    lab_run sh -c "rm -rf $state_dir/*"
 }
 
 # define [CHILDREN]: the domain web1, which asks, is not wired, and has a disk and an interface.
@@ -34,7 +32,7 @@ define() {
 # begin_trying ARGUMENT...: virt-seed try in the background, until its guest runs.
 begin_trying() {
     # Nothing that stays may have the descriptors for which bats waits.
-    lab_run timeout 300 "$builddir/virt-seed" try "$@" web1 \
+    as_owner timeout 300 "${virt_seed[@]}" try "$@" web1 \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     trying=$!
     wait_until 60 runs || { cat "$BATS_TEST_TMPDIR/err" && false; }
@@ -65,18 +63,18 @@ assert_untouched() {
     [[ $output = web1 ]]
     run -0 lab_virsh domstate web1
     [[ $output = 'shut off'* ]]
-    [[ -z $(find "$LAB_DIR/root$try_dir" -mindepth 1) ]]
-    [[ -z $(find "$LAB_DIR/root$report_dir" -mindepth 1 2>/dev/null) ]]
-    [[ -z $(find "$LAB_DIR/root/var/lib/virt-seed" -name '*.json') ]]
+    [[ -z $(find "$outside$try_dir" -mindepth 1) ]]
+    [[ -z $(find "$outside$report_dir" -name "*.report*" 2>/dev/null) ]]
+    [[ -z $(find "$outside$state_dir" -name '*.json') ]]
     [[ $(lab_virsh dumpxml --inactive web1) = "$before" ]]
-    [[ $(sha256sum "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw) = "$digest" ]]
-    [[ $(stat -c %u:%g "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw) = "$owner" ]]
+    [[ $(sha256sum "$outside$images/web1.raw") = "$digest" ]]
+    [[ $(stat -c %u:%g "$outside$images/web1.raw") = "$disk_owner" ]]
 }
 
 remember() {
     before=$(lab_virsh dumpxml --inactive web1)
-    digest=$(sha256sum "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw)
-    owner=$(stat -c %u:%g "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw)
+    digest=$(sha256sum "$outside$images/web1.raw")
+    disk_owner=$(stat -c %u:%g "$outside$images/web1.raw")
 }
 
 ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
@@ -93,8 +91,8 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     [[ $(xml '//sysinfo//entry[@name="serial"]') = 'ds=nocloud;dsmode=net' ]]
     [[ $(xml '//disk[@device="disk"]/source/@file') = "$try_dir/$uuid/0.qcow2" ]]
     [[ $(xml '//disk[@device="disk"]/backingStore/source/@file') = *web1.raw ]]
-    run -0 lab_run "$builddir/virt-seed" inspect --extract=/run/seed "$(xml '//disk[@device="cdrom"]/source/@file')"
-    run -0 lab_run cat /run/seed/meta-data
+    run -0 virt_seed inspect --extract="$BATS_TEST_TMPDIR/seed" "$(xml '//disk[@device="cdrom"]/source/@file')"
+    run -0 cat "$BATS_TEST_TMPDIR/seed/meta-data"
     [[ $output = *"$web1"*web1.example.org* ]]
     report_say "$uuid" "$ended"
     end_trying 0
@@ -127,12 +125,12 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
 @test "what would write to the host's files is left out, and it says so" {
     devices="<filesystem type='mount'><source dir='/srv'/><target dir='srv'/></filesystem>
         <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>
-        <serial type='file'><source path='$LAB_DIR/root/var/lib/libvirt/images/web1.console'/></serial>" define
+        <serial type='file'><source path='$outside$images/web1.console'/></serial>" define
     remember
     begin_trying
     run -0 lab_virsh dumpxml web1-try
     [[ $output != *filesystem* && $output != *web1.console* && $output != *guest_agent* ]]
-    printf 'first\nlast words\n' >>"$LAB_DIR/root$try_dir/$uuid/console.log"
+    printf 'first\nlast words\n' >>"$outside$try_dir/$uuid/console.log"
     report_say "$uuid" "$failed"
     end_trying 1
     [[ $output = *'web1-try: without <filesystem>'* && $stderr = *'last words'* ]]
@@ -165,7 +163,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     define
     remember
     begin_trying
-    lab_run pkill -INT -f 'virt-seed try web1$'
+    lab_run pkill -INT -f 'virt-seed .*try web1$'
     end_trying 130
     assert_untouched
     run -124 virt_seed try --timeout=1 web1
@@ -178,7 +176,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     begin_trying
     run -0 virt_seed gc --dry-run
     [[ $output != *"$uuid"* ]]
-    lab_run pkill -KILL -f 'virt-seed try web1$'
+    lab_run pkill -KILL -f 'virt-seed .*try web1$'
     end_trying 137
     wait_until 60 is_gone
     # The seed is still there, but not for whoever defines a domain of the rehearsal's UUID.
@@ -190,7 +188,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     run -0 virt_seed gc
     [[ $output = *"removed $try_dir/$uuid"* ]]
     # Only the owner of the disk, whom libvirt has changed, is another.
-    chown "$owner" "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw
+    chown "$disk_owner" "$outside$images/web1.raw"
     assert_untouched
 }
 
@@ -198,9 +196,9 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     define
     virt_seed start --no-wait web1
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
-        devices="$(domain_disk_xml /run/libvirt/../libvirt/virt-seed/$web1.iso)" domain_define thief
+        devices="$(domain_disk_xml ${seeds%/*}/../libvirt/virt-seed/$web1.iso)" domain_define thief
     run -1 virt_seed try thief
-    [[ $output = *'leads into /run/libvirt/virt-seed'* ]]
+    [[ $output = *"leads into $seeds"* ]]
 }
 
 @test "no other domain can name a rehearsal's files" {
@@ -232,7 +230,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     begin_trying
     run -0 lab_run find "$try_dir/$uuid" -type f -perm /077
     [[ $output = "" ]]
-    [[ $(lab_run stat -c %a "$try_dir" "$try_dir/$uuid") = $'711\n711' ]]
+    [[ $(lab_run stat -c %a "$try_dir" "$try_dir/$uuid") = "$pass_mode"$'\n'"$pass_mode" ]]
     report_say "$uuid" "$ended"
     end_trying 0
 }
@@ -249,13 +247,13 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
 }
 
 @test "nothing of the host's is written to: logs, core files, firmware variables" {
-    local ovmf=$LAB_DIR/root/var/lib/libvirt/images/firmware
+    local ovmf=$outside$images/firmware
 
     mkdir -p "$ovmf"
     truncate -s 1M "$ovmf/code.fd" "$ovmf/web1.fd"
     printf 'the variables of web1' | dd of="$ovmf/web1.fd" conv=notrunc status=none
     devices="<watchdog model='i6300esb' action='dump'/>
-        <serial type='pty'><log file='/var/lib/libvirt/images/web1.log'/></serial>
+        <serial type='pty'><log file='$images/web1.log'/></serial>
         <channel type='unix'><target type='virtio' name='org.virt-seed.report.0'/></channel>" define
     lab_virsh dumpxml --inactive web1 | sed "s|<on_crash>.*</on_crash>||
         s|</os>|<loader type='pflash' readonly='yes'>$ovmf/code.fd</loader><nvram>$ovmf/web1.fd</nvram></os><on_crash>coredump-destroy</on_crash>|" \
@@ -269,7 +267,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     run -0 lab_run cmp "$ovmf/web1.fd" "$try_dir/$uuid/nvram.fd"
     report_say "$uuid" "$ended"
     end_trying 0
-    [[ ! -e $LAB_DIR/root/var/lib/libvirt/images/web1.log ]]
+    [[ ! -e $outside$images/web1.log ]]
     assert_untouched
 }
 
@@ -280,10 +278,8 @@ with_os() {
 }
 
 @test "firmware that the guest could write to is refused, and variables that are not in a regular file" {
-    local images=/var/lib/libvirt/images
-
-    truncate -s 1M "$LAB_DIR/root$images/code.fd"
-    lab_run mkfifo "$images/pipe.fd"
+    truncate -s 1M "$outside$images/code.fd"
+    as_owner mkfifo "$images/pipe.fd"
     define
     with_os "<loader type='pflash'>$images/code.fd</loader>"
     run -1 virt_seed try web1
@@ -292,18 +288,18 @@ with_os() {
     with_os "<loader type='pflash' readonly='yes'>$images/code.fd</loader><nvram>$images/pipe.fd</nvram>"
     run -1 virt_seed try --timeout=20 web1
     [[ $output = *"'$images/pipe.fd', are not a regular file"* ]]
-    [[ -z $(find "$LAB_DIR/root$try_dir" -mindepth 1) ]]
+    [[ -z $(find "$outside$try_dir" -mindepth 1) ]]
 }
 
 @test "a volume of a storage pool gets an overlay, and a disk that cannot have one is named" {
     local volume="<disk type='volume' device='disk'><driver name='qemu' type='raw'/>
         <source pool='images' volume='data.raw'/><target dev='vdb' bus='virtio'/></disk>"
 
-    lab_virsh pool-create-as images dir --target /var/lib/libvirt/images
+    lab_virsh pool-create-as images dir --target "$images"
     lab_virsh vol-create-as images data.raw 1M --format raw
     devices=$volume define
     begin_trying
-    [[ $(xml '//disk[target/@dev="vdb"]/backingStore/source/@file') = /var/lib/libvirt/images/data.raw ]]
+    [[ $(xml '//disk[target/@dev="vdb"]/backingStore/source/@file') = "$images/data.raw" ]]
     report_say "$uuid" "$ended"
     end_trying 0
     lab_virsh pool-destroy images

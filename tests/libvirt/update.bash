@@ -25,7 +25,7 @@ late_updates_leave_nothing() {
     local delay update
 
     # It waits for this test, and is then too late.
-    lab_run flock /run/libvirt/virt-seed sleep 2 3>&- &
+    lab_run flock "$seeds" sleep 2 3>&- &
     sleep 0.5
     virt_seed update web1 >update.log 2>&1 3>&- &
     update=$!

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154  # the variables of report.bash
+# shellcheck disable=SC2154  # the variables of common.bash and report.bash
 # wait.bats: virt-seed wait and status with a real libvirtd, whose guests say what the test writes.
 
 bats_require_minimum_version 1.5.0
@@ -16,7 +16,7 @@ teardown() {
     # A test may have left it stopped.
     to_daemon CONT
     lab_reset
-    lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
+    lab_run sh -c "rm -rf $state_dir/*"
 }
 
 # define NAME UUID [ATTRIBUTES]: defines a wired domain.
@@ -37,7 +37,7 @@ ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 # begin_waiting ARGUMENT...: runs virt-seed wait in the background, and waits until it has printed something.
 begin_waiting() {
     # A process that stays must not have the descriptors for which bats waits.
-    lab_run timeout 60 "$builddir/virt-seed" wait "$@" \
+    as_owner timeout 60 "${virt_seed[@]}" wait "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     waiting=$!
     wait_until 60 test -s "$BATS_TEST_TMPDIR/out"
@@ -51,7 +51,7 @@ end_waiting() {
 # write_record UUID RESULT: writes the record of a last boot with this result.
 write_record() {
     # shellcheck disable=SC2016  # the variable is the inner shell's
-    lab_run sh -c 'mkdir -p /var/lib/virt-seed && cat >"/var/lib/virt-seed/$1.json"' sh "$1" <<END
+    as_owner sh -c 'mkdir -p "$1" && cat >"$1/$2.json"' sh "$state_dir" "$1" <<END
 {"boot": {"time": "2026-01-02T03:04:05Z", "name": "web1", "version": "0.1.0", "label": "cidata",
     "datasource": "nocloud", "instance-id": "an-id", "documents": []}, "result": $2}
 END
@@ -111,14 +111,14 @@ END
 
 # to_daemon SIGNAL: sends it to libvirt's daemon.
 to_daemon() {
-    lab_run kill -s "$1" "$(lab_run cat "/run/$(lab_daemon_name).pid")"
+    lab_run pkill "-$1" -u "$owner" -x "$(lab_daemon_name)"
 }
 
 @test "ends when the time is up if libvirt's daemon hangs, before or after it was reached" {
     start web1 $web1
     report_say $web1 "$runs"
     to_daemon STOP
-    run -124 lab_run timeout --signal=KILL 100 "$builddir/virt-seed" wait --timeout=1 web1
+    run -124 as_owner timeout --signal=KILL 100 "${virt_seed[@]}" wait --timeout=1 web1
     to_daemon CONT
     [[ $output = *"error: timed out, and libvirt's daemon does not respond"*'hint: '* ]]
     begin_waiting --timeout=20 web1
@@ -165,7 +165,7 @@ waiting_is_over() {
     report_say $web1 "$runs"
     begin_waiting web1
     # virtlogd has the file open, too, when the hook removes it.
-    exec 7>>"$LAB_DIR/root$report_dir/$web1.report"
+    exec 7>>"$outside$report_dir/$web1.report"
     lab_virsh destroy web1
     echo "$ended" >&7
     exec 7>&-
@@ -180,7 +180,7 @@ waiting_is_over() {
 
 @test "ignores a leftover report of a stopped domain" {
     define web1 $web1
-    lab_run mkdir -p -m 0711 "$report_dir"
+    as_owner mkdir -p -m "0$pass_mode" "$report_dir"
     report_say $web1 "$ended"
     run -3 virt_seed wait web1
     run -124 virt_seed wait --next --timeout=1 web1
@@ -198,7 +198,7 @@ waiting_is_over() {
     run -3 virt_seed wait web1
     [[ $output = *"domain 'web1' is not running"* ]]
     lab_virsh start web1
-    [[ ! -s $LAB_DIR/root$report_dir/$web1.report ]]
+    [[ ! -s $outside$report_dir/$web1.report ]]
     run -0 virt_seed wait --timeout=5 web1
     run -0 virt_seed status --json web1
     jq -e '.[0] | .state == "running" and .result == "done"' <<<"$output"
@@ -270,7 +270,7 @@ waiting_is_over() {
 }
 
 @test "follows a report that virtlogd renames" {
-    local report=$LAB_DIR/root$report_dir/$web1.report
+    local report=$outside$report_dir/$web1.report
 
     start web1 $web1
     report_say $web1 "$runs"
@@ -316,7 +316,7 @@ waiting_is_over() {
     run -1 virt_seed wait appliance
     [[ $output = *"domain 'appliance' will never report: its <user-data format=\"raw\"> is for a guest without cloud-init"* ]]
     lab_virsh start web1
-    rm "$LAB_DIR/root$report_dir/$web1.report"
+    rm "$outside$report_dir/$web1.report"
     run -1 virt_seed wait web1
     [[ $output = *"will never report: its report is missing"* ]]
     lab_virsh destroy web1
@@ -332,9 +332,9 @@ waiting_is_over() {
     [[ $output = *"there is no domain 'nobody'"* ]]
     start web1 $web1
     # What ssh(1) would run on the other host.
-    printf '#!/bin/sh\nexec virt-ssh-helper qemu:///system\n' >"$LAB_DIR/ext"
+    printf '#!/bin/sh\nexec virt-ssh-helper %s\n' "$uri" >"$LAB_DIR/ext"
     chmod +x "$LAB_DIR/ext"
-    run -2 virt_seed -c "qemu+ext://other.example.org/system?command=$LAB_DIR/ext" wait web1
+    run -2 virt_seed -c "qemu+ext://other.example.org/$scope?command=$LAB_DIR/ext" wait web1
     [[ $output = *"run the command on 'other.example.org'"* ]]
     for seconds in '' -1 1s 0x1 2000001 99999999999999999999; do
         run -2 virt_seed wait "--timeout=$seconds" web1
@@ -351,7 +351,7 @@ waiting_is_over() {
     start web1 $web1
     # On a busy machine, one attempt in a while is quick enough.
     for _ in {1..40}; do
-        : >"$LAB_DIR/root$report_dir/$web1.report"
+        : >"$outside$report_dir/$web1.report"
         report_say $web1 "$runs"
         begin_waiting web1
         begin=${EPOCHREALTIME/./}
@@ -431,7 +431,7 @@ END
         head -c 100K /dev/urandom
         printf '\n{"virt-seed":1,"boot":"%s","status":{"v1":{"stage":"\\u001b[2J"}}}\n' "$boot1"
         echo "$hostile"
-    } >>"$LAB_DIR/root$report_dir/$web1.report"
+    } >>"$outside$report_dir/$web1.report"
     end_waiting 1
     [[ $stderr = *"domain 'web1': modules-final: a?[2Jb"* ]]
     printf '%s\n' "$output" "$stderr" >"$BATS_TEST_TMPDIR/printed"
@@ -449,7 +449,7 @@ END
     report_say $web1 "$runs"
     begin_waiting web1
     for _ in {1..200}; do printf '%s\n' "$other" "$runs"; done >"$BATS_TEST_TMPDIR/says"
-    for _ in {1..10}; do cat "$BATS_TEST_TMPDIR/says"; done >>"$LAB_DIR/root$report_dir/$web1.report"
+    for _ in {1..10}; do cat "$BATS_TEST_TMPDIR/says"; done >>"$outside$report_dir/$web1.report"
     report_say $web1 "$(report_line "$boot1" "$(report_ended '"x"')")"
     end_waiting 1
     [[ $(wc -l <<<"$output") -eq 1001 && ${output##*$'\n'} = 'web1: silenced' ]]
@@ -457,6 +457,7 @@ END
 }
 
 @test "tells a user who may not read the report who may" {
+    system_only "others do not reach a user's session"
     start web1 $web1
     report_say $web1 "$ended"
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -468,13 +469,14 @@ END
     [[ ${stderr_lines[0]} = 'virt-seed: warning: '*"$web1.report: Permission denied" ]]
     [[ ${stderr_lines[1]} = 'virt-seed: hint: '*root*group*"$web1.report" ]]
 
-    chmod o+r "$LAB_DIR/root$report_dir/$web1.report"
+    chmod o+r "$outside$report_dir/$web1.report"
     run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
 }
 
 # --- status -----------------------------------------------------------------------------------
 
 @test "tells an ordinary user whose session it looks at" {
+    system_only 'session.bats tells it'
     local home=/tmp/session
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CONFIG_HOME -u XDG_CACHE_HOME
         HOME="$home" XDG_RUNTIME_DIR="$home")
