@@ -96,10 +96,11 @@ struct part *parts_find(const struct parts *parts, enum part_kind kind);
 struct part *parts_next(const struct parts *parts, const struct part *part);
 
 /* Loops over the parts of that kind. */
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `each` */
+/* NOLINTBEGIN(bugprone-macro-parentheses): it declares `each` */
 #define parts_foreach(each, parts, kind)                                                 \
     for (struct part *each = parts_find((parts), (kind)); each;                          \
          each = parts_next((parts), each))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Checks that the parts together do not exceed LIMIT_SEED. */
 int parts_check_size(const struct parts *parts, struct failure **failure);

@@ -67,10 +67,11 @@ struct yaml_item {
 };
 
 /* Loops over the items of a collection; `node` may be NULL, or a scalar, which has none. */
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `item` */
+/* NOLINTBEGIN(bugprone-macro-parentheses): it declares `item` */
 #define yaml_foreach(item, node)                                                         \
     for (const struct yaml_item *item = (node) ? (node)->items : NULL; item;             \
          item = item->next)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* An empty one is all zero. */
 struct yaml {
