@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the verdict on a start (maker/prepare.h) comes before anything of it is
+ * How it works: the verdict on a start (maker/maker.h) comes before anything of it is
  * published, and the seed is published last: a start that is refused leaves no seed. If one
  * fails after the verdict, its new host key stays, for the next start to use.
  */
