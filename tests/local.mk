@@ -267,6 +267,22 @@ quick_tests = \
 	%D%/functional/source.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
+# For 'make distcheck-short': those in which another release's libraries, tools or kernel interface matter most.
+release_tests = \
+	$(quick_tests) \
+	%D%/functional/check.bats \
+	%D%/functional/examples.bats \
+	%D%/functional/hook.bats \
+	%D%/functional/hostile-input.bats \
+	%D%/functional/image.bats \
+	%D%/functional/import.bats \
+	%D%/functional/import-seed.bats \
+	%D%/functional/lifecycle.bats \
+	%D%/functional/maker.bats \
+	%D%/functional/sandbox.bats \
+	%D%/functional/set.bats \
+	%D%/functional/shim.bats \
+	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/domain.bash \

@@ -628,10 +628,11 @@ at_once() {
     succeeded
 }
 
-@test "a thousand simultaneous starts each get a whole seed" {
+@test "many simultaneous starts each get a whole seed" {
     local -i count=1000
     local one xml
 
+    ((count /= ${VIRT_SEED_FAULT_STEP:-1}))
     ! sanitized || count=30
     seq -f "%08.0f${uuid:8}" "$count" >uuids
     xml=$(<wired.xml)

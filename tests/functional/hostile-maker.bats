@@ -72,13 +72,19 @@ own() {
     find "$root" -name "*$uuid*" -printf '%f\n' -o -name 'resume:*' -printf '%f\n'
 }
 
-# each_row KIND FUNCTION [WHAT]: calls it with $number, $outcome, $told and $what of each such row.
+# each_row KIND FUNCTION [WHAT]: calls it with $number, $outcome, $told and $what of each such row. Of the messages,
+# which the unit tests go through, too, $VIRT_SEED_FAULT_STEP takes every so many, others on each day.
 each_row() {
-    local wanted=$1 function=$2 one=${3-} number kind outcome told what
+    local wanted=$1 function=$2 one=${3-} number kind outcome told what step=1 day
 
+    day=$(($(date +%s) / 86400))
+    if [[ $wanted = message && -z $one ]]; then
+        step=${VIRT_SEED_FAULT_STEP:-1}
+    fi
     rows=0
     while IFS=$'\t' read -r number kind outcome told what; do
         [[ $kind = "$wanted" && (-z $one || $what = "$one") ]] || continue
+        ((number % step == day % step)) || continue
         point="row $number, $what"
         "$function"
         rows=$((rows + 1))

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # the variables of common.bash
 # domains.bash: tiny domains in the lab; a library to source, with lab.bash. tests/domain.bash says
 # what may differ between them.
 #

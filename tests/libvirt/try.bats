@@ -196,7 +196,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     define
     virt_seed start --no-wait web1
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
-        devices="$(domain_disk_xml ${seeds%/*}/../libvirt/virt-seed/$web1.iso)" domain_define thief
+        devices="$(domain_disk_xml "${seeds%/*}/../libvirt/virt-seed/$web1.iso")" domain_define thief
     run -1 virt_seed try thief
     [[ $output = *"leads into $seeds"* ]]
 }

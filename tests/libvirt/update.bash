@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # the variables of common.bash
 # update.bash: tests of 'virt-seed update' for any place of the seed; a library to source, next to
 # common.bash. The domain web1 is running.
 #
