@@ -159,7 +159,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
     theirs = sockets[1];
     maker->socket = sockets[0];
     /* The hook has an alarm, but not the commands. */
-    maker->end = clock_milliseconds() + LIMIT_MAKER_SECONDS * 1000;
+    maker->end = clock_milliseconds() + LIMIT_MAKER_SECONDS * 1000L;
     fcntl(maker->socket, F_SETFL, O_NONBLOCK);
     start.program = program;
     start.xml = document;
