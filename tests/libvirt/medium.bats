@@ -20,7 +20,7 @@ setup() {
 teardown() {
     lab_daemon_log | tail -n 5
     lab_reset
-    lab_run rm -rf "$conf_dir"
+    lab_run sh -c "rm -rf $conf_dir/*"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.

@@ -20,7 +20,7 @@ teardown() {
     # bats shows this only if the test fails.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_reset
-    lab_run rm -rf "$conf_dir"
+    lab_run sh -c "rm -rf $conf_dir/*"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.
