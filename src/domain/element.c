@@ -7,12 +7,21 @@
 #include "base/memory.h"
 #include "domain/element.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 xmlNode *
 element_add(xmlNode *parent, const char *name)
 {
     return xchecked(xmlNewChild(parent, parent->ns, (const xmlChar *)name, NULL));
+}
+
+xmlNode *
+element_ensure(xmlNode *parent, const char *name)
+{
+    xmlNode *node = vocabulary_child(parent, name);
+
+    return node ? node : element_add(parent, name);
 }
 
 xmlNode *

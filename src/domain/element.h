@@ -9,7 +9,9 @@
 
 /* Adds an element as the last child. Return: it, owned by the document. */
 xmlNode *element_add(xmlNode *parent, const char *name);
-/* The same, with text; in CDATA if that is easier to read. */
+/* Return: the first such child, added if there was none. */
+xmlNode *element_ensure(xmlNode *parent, const char *name);
+/* Adds an element with text; in CDATA if that is easier to read. */
 xmlNode *element_add_text(xmlNode *parent, const char *name, const char *text);
 /* The same for a document, byte for byte: in base64 if XML or an editor would change
  * it. */

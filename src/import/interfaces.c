@@ -15,7 +15,6 @@
 
 struct reading {
     xmlNode *initialization;
-    xmlNode *nics;     /* NULL before the first */
     bool in_interface; /* since the last line "iface" */
     xmlNode *ip;       /* of that line, which has a static address; NULL if it has none */
     struct buffer *servers;
@@ -59,18 +58,16 @@ find_method(const char *family, const char *name)
 static xmlNode *
 find_nic(struct reading *reading, const char *name)
 {
+    xmlNode *nics = element_ensure(reading->initialization, "nic_configurations");
     xmlNode *nic;
 
-    if (!reading->nics)
-        reading->nics = element_add(reading->initialization, "nic_configurations");
-    for (nic = xmlFirstElementChild(reading->nics); nic;
-         nic = xmlNextElementSibling(nic)) {
+    for (nic = xmlFirstElementChild(nics); nic; nic = xmlNextElementSibling(nic)) {
         cleanup_free char *other = vocabulary_child_word(nic, "name");
 
         if (other && strcmp(other, name) == 0)
             return nic;
     }
-    nic = element_add(reading->nics, "nic_configuration");
+    nic = element_add(nics, "nic_configuration");
     element_add_text(nic, "name", name);
     return nic;
 }
@@ -142,13 +139,12 @@ static int
 read_option(struct reading *reading, const char *option, char **rest,
             struct failure **failure)
 {
+    static const char *const ip_options[] = {"address", "netmask", "gateway", NULL};
     struct buffer *list = find_list(reading, option);
     char *value = strtok_r(NULL, " \t", rest);
-    const bool is_address = strcmp(option, "address") == 0 ||
-                            strcmp(option, "netmask") == 0 ||
-                            strcmp(option, "gateway") == 0;
+    const bool is_known = list || word_is_in(option, ip_options);
 
-    if (!reading->in_interface || !value || (!list && !is_address))
+    if (!reading->in_interface || !value || !is_known)
         return fail_word("the option", option, failure);
     for (; value; value = strtok_r(NULL, " \t", rest)) {
         if (!element_can_hold(value, strlen(value)))

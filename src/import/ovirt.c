@@ -256,7 +256,6 @@ move_password(struct import *import, xmlNode *target, struct failure **failure)
 {
     xmlNode *node = vocabulary_child(target, "root_password");
     xmlNode *user_name = vocabulary_child(target, "user_name");
-    xmlNode *users = vocabulary_child(target, "users");
     cleanup_free char *password = node ? xml_text(node) : NULL;
     cleanup_free char *name = user_name ? xml_text(user_name) : NULL;
     xmlNode *user;
@@ -266,7 +265,7 @@ move_password(struct import *import, xmlNode *target, struct failure **failure)
     xml_remove(node);
     if (!name)
         return add_password_script(import, target, password, failure);
-    user = element_add(users ? users : element_add(target, "users"), "user");
+    user = element_add(element_ensure(target, "users"), "user");
     element_add_text(user, "user_name", name);
     element_add_text(user, "password", password);
     import_note(import, "root_password is that of the default user '%s', as in oVirt",

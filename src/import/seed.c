@@ -142,21 +142,13 @@ find_content(const struct meta_import *meta, const json_t *value)
     return document && !document->unread ? document : NULL;
 }
 
-/* Return: <initialization>, added if it was not there. */
-static xmlNode *
-find_initialization(const struct import *import)
-{
-    xmlNode *node = vocabulary_child(import->element, "initialization");
-
-    return node ? node : element_add(import->element, "initialization");
-}
-
 /* cloud-init writes each file to its path; the content is another file of the drive. */
 static int
 add_files(const struct meta_import *meta, const char *key, const json_t *list,
           struct failure **failure)
 {
-    xmlNode *files = element_add(find_initialization(meta->import), "files");
+    xmlNode *files =
+        element_add(element_ensure(meta->import->element, "initialization"), "files");
     json_t *item;
     size_t i;
 
@@ -164,11 +156,11 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
             find_content(meta, json_object_get(item, "content_path"));
+        const bool fits = path && element_can_hold(path, strlen(path));
         cleanup_buffer struct buffer encoded = {0};
         xmlNode *file;
 
-        if (!path || !document || json_object_size(item) != 2 ||
-            !element_can_hold(path, strlen(path)))
+        if (!fits || !document || json_object_size(item) != 2)
             return fail_key(key,
                             "has a file without a path or a content that can be read",
                             "write the file with write_files in user-data", failure);
@@ -217,8 +209,8 @@ add_network(const struct meta_import *meta, const char *key, const json_t *value
     if (!document)
         return fail_key(key, "refers to no file that can be read",
                         "write its content_path, such as /content/0000", failure);
-    if (interfaces_import(find_initialization(meta->import), &document->data, failure) <
-        0)
+    if (interfaces_import(element_ensure(meta->import->element, "initialization"),
+                          &document->data, failure) < 0)
         return failure_prefix(failure, "key '%s', file '%s'", key, document->path);
     return 0;
 }
