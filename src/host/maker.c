@@ -232,8 +232,8 @@ wait_for_end(struct maker *maker, struct failure **failure)
     cleanup_close int process = (int)syscall(SYS_pidfd_open, maker->pid, 0);
     struct pollfd ended = {.fd = process, .events = POLLIN};
     siginfo_t end = {0};
-
     const int found = message_receive(maker->socket, maker->end, &more);
+    const int64_t left = maker->end - clock_milliseconds();
 
     if (found == -EAGAIN)
         return fail_maker(maker, "did not end", failure);
@@ -241,7 +241,7 @@ wait_for_end(struct maker *maker, struct failure **failure)
         return fail_maker(maker, "ended before it had heard everything", failure);
     if (found != 0)
         return fail_maker(maker, "said too much", failure);
-    if (process >= 0 && poll(&ended, 1, LIMIT_MAKER_SECONDS * 1000) == 0)
+    if (process >= 0 && poll(&ended, 1, left > 0 ? (int)left : 0) == 0)
         return fail_maker(maker, "did not end", failure);
     while (waitid(P_PID, (id_t)maker->pid, &end, WEXITED | WNOWAIT) < 0) {
         if (errno != EINTR)

@@ -23,7 +23,7 @@ struct header {
 
 /* --- waiting -------------------------------------------------------------------------- */
 
-/* After a call has failed with errno: waits, if it is to be repeated. Return: 0 or -errno. */
+/* After a call has failed with errno: waits until it can be repeated. Return: 0 or -errno. */
 static int
 wait_for_socket(int socket, short events, int64_t end)
 {
