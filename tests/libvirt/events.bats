@@ -319,14 +319,14 @@ END
 }
 
 @test "the guest migrates to another host" {
-    system_only 'nobody migrates between sessions'
+    system_only 'a guest does not migrate between sessions'
     begin
     leave
     expect_row
 }
 
 @test "it migrates back" {
-    system_only 'nobody migrates between sessions'
+    system_only 'a guest does not migrate between sessions'
     begin
     leave
     next_second
