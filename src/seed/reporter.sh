@@ -97,7 +97,7 @@ find_dropped() {
             / start: .*consume-(user|vendor)-data/ { s/.*consume-([a-z]+-data).*/\1/; h; d; }
             / finish: .*consume-/ { s/.*//; h; d; }
             /Applying network configuration from / { s/.* from ds .*/network-config/; s/.* from .*//; h; d; }
-            s/^(.*\.py\[[A-Z]+\]: )?((Unhandled|Failed loading yaml blob|Failed at merging|Failed calling handler|Failed at registering|Ignoring jinja|Could not render jinja|Jinja not available|Boothooks|allow_userdata = False|Unable to render networking).*)/\2/
+            s/^(.*\[[A-Z]+\]: )?((Unhandled|Failed loading yaml blob|Failed at merging|Failed calling handler|Failed at registering|Ignoring jinja|Could not render jinja|Jinja not available|Boothooks|allow_userdata = False|Unable to render networking).*)/\2/
             t found
             d
             : found
@@ -120,7 +120,7 @@ describe_dropped() {
 # How the guest is about to end: cloud-init does at its own end what power_state asks for.
 describe_end() {
     # power_state is one of the last modules.
-    asked=$(tail -n 200 $log | grep 'After pid .* ends, will execute: ')
+    asked=$(tail -n 200 $log | sed -n '/After pid .* ends, will execute: /p')
     case ${asked:-$(systemctl list-jobs; cat /run/systemd/shutdown/scheduled)} in
         *'execute: shutdown -r'* | *'execute: reboot'* | *' reboot.target '* | *MODE=reboot*)
             printf ',"then":"reboot"' ;;
@@ -131,7 +131,8 @@ describe_end() {
 
 # The module that failed last, and what the log says of that.
 describe_failure() {
-    line=$(grep 'Running module .* failed$' $log | tail -n 1)
+    # Not by grep: a cut-off boot leaves NUL bytes, and it calls that a binary file.
+    line=$(sed -n '/Running module .* failed$/p' $log | tail -n 1)
     module=${line#*Running module }
     reason=$(sed -n '/Running module .* failed$/,$ {
         /^[A-Za-z_.]*\(Error\|Exception\)/h

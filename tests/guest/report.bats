@@ -48,8 +48,8 @@ template='## template: jinja
 #cloud-config
 timezone: Asia/Tokyo
 runcmd: [[echo, "{{ v1.no.body }} hunter2"]]'
-# Its parts begin with another line than it says.
-partless='Content-Type: multipart/mixed; boundary="==BOUNDARY=="
+# A part of a type that cloud-init has no handler for.
+unhandled='Content-Type: multipart/mixed; boundary="==BOUNDARY=="
 MIME-Version: 1.0
 
 --==BOUNDARY==
@@ -77,7 +77,7 @@ uuid_of() {
 
 setup_file() {
     common_start_lab
-    for name in ready failing packageless hanging tampered silent template partless rebooting reverted; do
+    for name in ready failing packageless hanging tampered silent template unhandled rebooting reverted; do
         guest_overlay "$images" "$name"
     done
     define ready "$ready"
@@ -87,7 +87,7 @@ setup_file() {
     define tampered "$tampered"
     define silent "$silent"
     define template "$template"
-    define partless "$partless"
+    define unhandled "$unhandled"
     define rebooting "$rebooting"
     define reverted "$ready"
     for name in ready failing packageless; do
@@ -203,19 +203,19 @@ says() {
 
 @test "user-data that cloud-init does not use is a failure, also for status when the guest is off" {
     lab_virsh start template
-    lab_virsh start partless
+    lab_virsh start unhandled
     run -1 virt_seed wait --timeout "$boot_seconds" template
     echo "$output"
     [[ $output == *"cloud-init has not applied the seed as a whole: user-data: Ignoring jinja template for part-001"* ]]
     [[ $(says template) = 'not applied: user-data: Ignoring jinja template for part-001'* ]]
-    run -1 virt_seed wait --timeout "$boot_seconds" partless
+    run -1 virt_seed wait --timeout "$boot_seconds" unhandled
     echo "$output"
     [[ $output == *'user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     # What messages quote of a document stays in the guest.
     run -1 grep hunter2 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of template).report"
     lab_virsh destroy template
-    lab_virsh destroy partless
-    run -0 virt_seed status partless
+    lab_virsh destroy unhandled
+    run -0 virt_seed status unhandled
     echo "$output"
     [[ $output == *' failed '*'not applied (user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     run -0 virt_seed status template
