@@ -412,6 +412,7 @@ virt_seed_SOURCES = \
 	%D%/cli/rehearsal-files.c \
 	%D%/cli/running-seed.c \
 	%D%/cli/running-seed.h \
+	%D%/cli/set.c \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
 	%D%/cli/waiting.c \

@@ -50,7 +50,7 @@ struct table {
 static void
 add_rows(struct table *table, const struct option_row *rows)
 {
-    for (; rows && rows->name; rows++) {
+    for (; rows && rows->name; rows = option_next(rows)) {
         assert(table->count < ROWS_MAX);
         table->long_options[table->count] = (struct option){
             .name = rows->name,

@@ -80,11 +80,23 @@ struct option_values {
     }
 /* A row of a command's table; struct options is the command's own. */
 #define OPTION(...) OPTION_OF(struct options, __VA_ARGS__, )
-/* The last row. */
+/* The last row, and one that goes on with another table. */
 #define OPTION_END                                                                       \
     {                                                                                    \
         .name = NULL                                                                     \
     }
+#define OPTION_END_WITH(ROWS)                                                            \
+    {                                                                                    \
+        .data = (ROWS)                                                                   \
+    }
+
+/* Return: the row after this one; its name is NULL after the last. */
+static inline const struct option_row *
+option_next(const struct option_row *row)
+{
+    row++;
+    return row->name || !row->data ? row : row->data;
+}
 
 /* Those of every command, before or after its name; ended by OPTION_END. */
 extern const struct option_row global_options[];

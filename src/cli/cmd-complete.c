@@ -59,7 +59,8 @@ find_option(const struct line *line, const char *word, const char **value)
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
         return NULL;
     for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-        for (const struct option_row *row = tables[i]; row && row->name; row++) {
+        for (const struct option_row *row = tables[i]; row && row->name;
+             row = option_next(row)) {
             if (!is_option(row, word, length))
                 continue;
             if (is_long && word[length])
@@ -120,7 +121,7 @@ offer(const struct line *line, const char *prefix, const char *before,
 static void
 offer_options(const struct line *line, const struct option_row *rows, const char *word)
 {
-    for (; rows && rows->name; rows++) {
+    for (; rows && rows->name; rows = option_next(rows)) {
         bool is_taken =
             !rows->needs || !line->command || (rows->needs & line->command->takes);
 

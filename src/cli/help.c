@@ -49,7 +49,7 @@ measure_rows(const struct option_row *rows)
 {
     int width = 0;
 
-    for (const struct option_row *row = rows; row && row->name; row++) {
+    for (const struct option_row *row = rows; row && row->name; row = option_next(row)) {
         cleanup_free char *label = make_label(row);
         const int length = (int)strlen(label);
 
@@ -79,7 +79,8 @@ help_synopsis(const struct command *command)
     const char *operands = command->operands ? command->operands : "";
     const char *prefix = "Usage: virt-seed  ";
 
-    for (const struct option_row *row = command->options; row && row->name; row++) {
+    for (const struct option_row *row = command->options; row && row->name;
+         row = option_next(row)) {
         if (row->letter)
             buffer_printf(&line, "[-%c", row->letter);
         else
@@ -130,7 +131,8 @@ print_command(FILE *stream, const struct command *command)
     fprintf(stream, "Usage: virt-seed %s%s%s\n\n%s", command->name, *synopsis ? " " : "",
             synopsis, command->help);
     putc('\n', stream);
-    for (const struct option_row *row = command->options; row && row->name; row++)
+    for (const struct option_row *row = command->options; row && row->name;
+         row = option_next(row))
         print_row(stream, row, width);
     fprintf(stream, "%-*s  print this and exit\n", width, help_label);
     print_taken(stream, command);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the settings of `virt-seed set` share. cmd-set.c has the table, and set-guest.c
- * the settings whose value is more than a text or a file. */
+/* The settings of a guest, which `virt-seed set` and `new` take. set.c has their table, and
+ * set-guest.c those whose value is more than a text or a file. */
 #pragma once
 
 #include <libxml/tree.h>
@@ -8,8 +8,17 @@
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "store/secret-write.h"
+#include "wire/wire.h"
 
 #define FILE_HINT "name a file that you may read"
+
+/* What set_rows[] sets: a command that takes them has it as the first member of its struct
+ * options. */
+struct settings {
+    struct option_values values;
+};
+
+extern const struct option_row set_rows[];
 
 struct writing {
     const struct domain *domain;
@@ -32,6 +41,18 @@ struct setting {
     const char *attribute; /* that the element gets, or NULL */
     const char *value;
 };
+
+/* Fails before anything else is asked if a file cannot be read. */
+int set_check_files(const struct option_values *values, struct failure **failure);
+
+/* Writes the settings into the element, which is added if there is none, and notes in
+ * `wiring` what has changed, if anything. */
+int set_write(struct writing *writing, const struct option_values *values,
+              struct wiring *wiring, struct failure **failure);
+
+/* Fails if a start would refuse a document that its guest cannot read. The host's files and
+ * secrets, which may be out of the caller's reach, are not looked at. */
+int set_check_documents(const struct domain *domain, struct failure **failure);
 
 /* --- the element ---------------------------------------------------------------------- */
 
