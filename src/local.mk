@@ -364,6 +364,8 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
+	%D%/cli/catalogue.c \
+	%D%/cli/catalogue.h \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \
@@ -375,10 +377,13 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-edit.c \
 	%D%/cli/cmd-gc.c \
+	%D%/cli/cmd-images.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-known-hosts.c \
+	%D%/cli/cmd-new.c \
 	%D%/cli/cmd-pending.c \
+	%D%/cli/cmd-rm.c \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
@@ -400,11 +405,18 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
 	%D%/cli/help.c \
+	%D%/cli/image-disk.c \
+	%D%/cli/image-fetch.c \
+	%D%/cli/image-fetch.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
+	%D%/cli/machine.c \
+	%D%/cli/machine.h \
 	%D%/cli/main.c \
+	%D%/cli/pool.c \
+	%D%/cli/pool.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \

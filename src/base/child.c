@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/user.h"
@@ -78,7 +79,7 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
     if (null < 0 || setsid() < 0 || setrlimit(RLIMIT_AS, &memory) < 0)
         _exit(CHILD_NOT_STARTED);
     if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(output, STDERR_FILENO) < 0)
+        (!child->shows_errors && dup2(output, STDERR_FILENO) < 0))
         _exit(CHILD_NOT_STARTED);
     /* What this program has inherited is not for the child. */
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
@@ -90,26 +91,33 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
     _exit(CHILD_NOT_STARTED);
 }
 
-/* Return: whether the output ended within time and bounds. */
+/* Return: whether the output ended within time and bounds; `error` is 0, or what writing it
+ * has failed with. */
 static bool
-read_output(const struct child *child, int fd, int64_t end, struct buffer *buffer)
+read_output(const struct child *child, int fd, int64_t end, struct buffer *buffer,
+            int *error)
 {
     size_t room = child->output;
 
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        char block[4096];
+        char block[16384];
         ssize_t size;
+        size_t taken;
 
         if (poll(&ready, 1, milliseconds_until(end)) <= 0)
             return false;
         size = read(fd, block, sizeof(block));
         if (size <= 0)
             return size == 0;
-        buffer_append(buffer, block, (size_t)size < room ? (size_t)size : room);
-        if ((size_t)size > room)
+        taken = (size_t)size < room ? (size_t)size : room;
+        if (child->file == 0)
+            buffer_append(buffer, block, taken);
+        else
+            *error = -fs_write_all(child->file, block, taken);
+        if ((size_t)size > room || *error != 0)
             return false;
-        room -= (size_t)size;
+        room -= taken;
     }
 }
 
@@ -120,7 +128,7 @@ child_run(const struct child *child, struct buffer *output)
     struct pollfd ended = {.events = POLLIN};
     cleanup_close int process = -1;
     cleanup_close int reading = -1;
-    int ends[2], status;
+    int ends[2], status, error = 0;
     bool within;
     pid_t pid;
 
@@ -137,7 +145,7 @@ child_run(const struct child *child, struct buffer *output)
         return CHILD_MISSING;
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     ended.fd = process;
-    within = read_output(child, reading, end, output) &&
+    within = read_output(child, reading, end, output, &error) &&
              poll(&ended, 1, milliseconds_until(end)) > 0;
     /* Without a session of its own yet, it has no other process either. */
     if (!within && kill(-pid, SIGKILL) < 0)
@@ -147,6 +155,7 @@ child_run(const struct child *child, struct buffer *output)
             return CHILD_KILLED;
     }
     /* One that printed too much may have ended by itself before. */
+    errno = error;
     if (!within || !WIFEXITED(status))
         return CHILD_KILLED;
     status = WEXITSTATUS(status);

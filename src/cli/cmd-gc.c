@@ -23,6 +23,7 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
+#include "cli/pool.h"
 #include "host/own-directory.h"
 #include "store/leftovers.h"
 #include "store/record.h"
@@ -109,6 +110,17 @@ remove_one(const struct context *context, const struct leftover *leftover, enum 
     return 0;
 }
 
+static void
+tell_removed(const char *path)
+{
+    print_outside_line(stdout, "removed %s", path);
+}
+
+static void
+tell_nothing(const char *path)
+{
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -147,6 +159,8 @@ run(const struct context *context, const void *data, struct failure **failure)
                 return -1;
         }
     }
+    if (!context->dry_run)
+        pool_remove_abandoned(connection, context->quiet ? tell_nothing : tell_removed);
     return STATUS_OK;
 }
 

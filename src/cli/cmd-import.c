@@ -129,8 +129,9 @@ static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
 {
+    static const char *const names[] = {REQUEST_NOTES};
     xmlNode *old = request_find(&definition->domain);
-    cleanup_free char *was = old ? xml_attribute(old, "smbios-was") : NULL;
+    char *notes[ARRAY_SIZE(names)] = {NULL};
     xmlNode *element;
 
     if (old && !replace)
@@ -138,12 +139,17 @@ put_element(struct definition *definition, const struct import *import, bool rep
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        notes[i] = xml_attribute(old, names[i]);
     if (old)
         xml_remove(old);
     element = request_insert(&definition->domain, import->element);
-    /* What 'wire' noted in the element that is replaced stays true. */
-    if (was)
-        xml_set_attribute(element, "smbios-was", was);
+    /* What was noted in the element that is replaced stays true. */
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (notes[i])
+            xml_set_attribute(element, names[i], notes[i]);
+        free(notes[i]);
+    }
     wiring_note(wiring,
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;

@@ -357,6 +357,15 @@ run(const struct context *context, const void *data, struct failure **failure)
     return waiting_close(&starting.waiting, *failure);
 }
 
+int
+waiting_start(const struct context *context, const struct waiting_options *waiting,
+              struct failure **failure)
+{
+    const struct options options = {.waiting = *waiting};
+
+    return run(context, &options, failure);
+}
+
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),

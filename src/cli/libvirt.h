@@ -68,6 +68,10 @@ virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
  */
 time_t libvirt_snapshot_time(virDomainPtr domain);
 
+/* Return: an address of the running guest, as libvirt's own DHCP server or the agent in the
+ * guest knows it, owned by the caller (free), or NULL. */
+char *libvirt_find_address(virDomainPtr domain);
+
 /* Sets a failure with libvirt's last error after the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

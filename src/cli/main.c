@@ -17,6 +17,10 @@
 #include "cli/libvirt.h"
 
 const struct command_row commands[] = {
+    {&cmd_new, "From an image", "virt-seed new debian-13 web1"},
+    {&cmd_images, NULL, "virt-seed images"},
+    {&cmd_rm, NULL, "virt-seed rm web1"},
+
     {&cmd_set, "Configure guests",
      "virt-seed set web1 --user-data=web1.yaml --hostname=web1"},
     {&cmd_edit, NULL, "virt-seed edit web1 user-data"},

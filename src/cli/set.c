@@ -183,24 +183,31 @@ add_entry(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-/* Each line of authorized_keys, or of a .pub file, that is not a comment. */
-static int
-add_ssh_keys(struct writing *writing, const struct option_value *value,
-             struct failure **failure)
+void
+set_add_keys(struct writing *writing, char *text)
 {
-    cleanup_buffer struct buffer content = {0};
     xmlNode *parent = set_find_or_add(writing->element, "ssh-authorized-keys");
-    char *rest = NULL, *line;
+    char *rest = NULL;
 
-    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
-        check_text(value, content.data, content.size, failure) < 0)
-        return -1;
-    for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
+    for (char *line = strtok_r(text, "\r\n", &rest); line;
          line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
         if (*line && *line != '#')
             set_indent(element_add_text(parent, "key", line));
     }
+}
+
+static int
+add_ssh_keys(struct writing *writing, const struct option_value *value,
+             struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+
+    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
+        check_text(value, content.data, content.size, failure) < 0)
+        return -1;
+    buffer_append_string(&content, "");
+    set_add_keys(writing, content.data);
     return 0;
 }
 

@@ -67,6 +67,10 @@ void set_remove_all(xmlNode *parent, const char *name);
 /* For an element that only exists for its children or attributes; it may be NULL. */
 void set_remove_if_empty(xmlNode *node);
 
+/* Adds each line of authorized_keys, or of a .pub file, that is not a comment; divides the
+ * text in place. */
+void set_add_keys(struct writing *writing, char *text);
+
 /* --- settings ------------------------------------------------------------------------- */
 
 /* --ip: an <interface> of <network-config from="interfaces">. */

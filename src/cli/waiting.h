@@ -109,6 +109,11 @@ int waiting_run(struct waiting *waiting, struct failure **failure);
  * is no such domain, 5 if libvirt cannot be reached, else 1. */
 int waiting_close(struct waiting *waiting, const struct failure *failure);
 
+/* What `start` does with the operands' domains: starts and waits for them. Return: as a
+ * command's run(). */
+int waiting_start(const struct context *context, const struct waiting_options *waiting,
+                  struct failure **failure);
+
 /* --- follow.c: what happens to them ------------------------------------------------ */
 
 /*

@@ -341,12 +341,12 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
         {"cache", caches, &cache},          {"machine-id", machine_ids, &machine_id},
         {PASSWORD_NAME, stored, &password}, {ROOT_PASSWORD_NAME, stored, &root_password},
     };
-    const char *known[ARRAY_SIZE(attributes) + 2] = {"smbios-was"};
+    const char *known[ARRAY_SIZE(attributes) + 3] = {REQUEST_NOTES};
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         names[i] = datasources[i].name;
     for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
-        known[i + 1] = attributes[i].name;
+        known[i + 2] = attributes[i].name;
     if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {

@@ -144,13 +144,15 @@ remove_blanks(xmlNode *parent)
 static char *
 format(const xmlNode *element, bool canonical)
 {
+    static const char *const notes[] = {REQUEST_NOTES};
     cleanup_xml xmlDoc *doc = xchecked(xmlNewDoc((const xmlChar *)"1.0"));
     xmlNode *copy = xchecked(xmlDocCopyNode((xmlNode *)element, doc, 1));
 
     xmlDocSetRootElement(doc, copy);
     leave_namespace(copy);
     if (canonical) {
-        xmlUnsetProp(copy, (const xmlChar *)"smbios-was");
+        for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+            xmlUnsetProp(copy, (const xmlChar *)notes[i]);
         remove_blanks(copy);
     }
     return xml_format_node(copy, false);

@@ -92,6 +92,12 @@ void request_clear(struct request *request);
 
 #define cleanup_request __attribute__((cleanup(request_clear)))
 
+/* Attributes that are notes of ours, and ask for nothing: what unset has to restore
+ * (wire/serial.c), and the path of the disk that `virt-seed new` has made. */
+#define REQUEST_SMBIOS_WAS "smbios-was"
+#define REQUEST_MADE_DISK "made-disk"
+#define REQUEST_NOTES REQUEST_SMBIOS_WAS, REQUEST_MADE_DISK
+
 /* --- the element as a whole ---------------------------------------------------------- */
 
 /* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller

@@ -153,12 +153,10 @@ trim(char *text)
     return text;
 }
 
-static int
-read_line(struct config *config, char *line, int number, struct failure **failure)
+int
+config_split_line(char *line, char **key, char **value)
 {
-    const char *file = config->files[config->file_count - 1];
-    char *equals, *value;
-    const char *key;
+    char *equals;
 
     line[strcspn(line, "#")] = '\0';
     line = trim(line);
@@ -166,12 +164,26 @@ read_line(struct config *config, char *line, int number, struct failure **failur
         return 0;
     equals = strchr(line, '=');
     if (!equals)
+        return -EINVAL;
+    *equals = '\0';
+    *key = trim(line);
+    *value = trim(equals + 1);
+    return 1;
+}
+
+static int
+read_line(struct config *config, char *line, int number, struct failure **failure)
+{
+    const char *file = config->files[config->file_count - 1];
+    char *key, *value;
+    const int found = config_split_line(line, &key, &value);
+
+    if (found == 0)
+        return 0;
+    if (found < 0)
         return failure_set(failure, FAILURE_CONFIG,
                            "%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
                            file, number);
-    *equals = '\0';
-    key = trim(line);
-    value = trim(equals + 1);
     for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         if (strcmp(settings[i].key, key) != 0)
             continue;

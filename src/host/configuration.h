@@ -43,4 +43,8 @@ int config_read(struct config *config, int root, struct failure **failure);
 
 void config_clear(struct config *config);
 
+/* Divides a line `key = value` of such a file, in place. Return: 1, 0 if it is empty or a
+ * comment, or -EINVAL. */
+int config_split_line(char *line, char **key, char **value);
+
 #define cleanup_config __attribute__((cleanup(config_clear)))

@@ -21,7 +21,7 @@
 #include "wire/parts.h"
 
 #define DATASOURCE_PREFIX "ds="
-#define NOTE "smbios-was"
+#define NOTE REQUEST_SMBIOS_WAS
 #define NOTE_EMPTY " empty" /* after the mode: of <sysinfo> */
 
 /* The architectures where QEMU has -smbios and cloud-init reads DMI (cloudinit/dmi.py). */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/io.h"
+#include "cli/libvirt.h"
+#include "domain/request.h"
+#include "domain/xml.h"
+#include "store/leftovers.h"
+
+struct options {
+    bool yes;
+    bool keep_disk;
+};
+
+#define UNDEFINE_FLAGS                                                                   \
+    (VIR_DOMAIN_UNDEFINE_MANAGED_SAVE | VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA |         \
+     VIR_DOMAIN_UNDEFINE_CHECKPOINTS_METADATA | VIR_DOMAIN_UNDEFINE_NVRAM)
+
+/* Return: the disk that `new` has made and the domain still has, owned by the caller (free),
+ * or NULL; `is_made`: whether `new` has made the domain. */
+static char *
+find_disk(const struct definition *definition, bool *is_made)
+{
+    const struct domain *domain = &definition->domain;
+    cleanup_free char *path = xml_attribute(request_find(domain), REQUEST_MADE_DISK);
+
+    *is_made = path;
+    for (size_t i = 0; path && i < domain->disk_count; i++) {
+        const char *source = domain->disks[i].source;
+
+        if (source && strcmp(source, path) == 0)
+            return steal(path);
+    }
+    return NULL;
+}
+
+static bool
+is_confirmed(void)
+{
+    char answer[16] = "";
+
+    fputs("Go on? [y/N] ", stderr);
+    return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+static int
+fail_unconfirmed(const char *name, struct failure **failure)
+{
+    return failure_set(failure, FAILURE_USAGE,
+                       "nothing of '%s' was removed\n"
+                       "give --yes to remove it without a question",
+                       name);
+}
+
+/* libvirt removes it, whose pool it is in: the path is no more than what the domain's author
+ * wrote. */
+static int
+remove_disk(virConnectPtr connection, const char *path, struct failure **failure)
+{
+    virStorageVolPtr volume = virStorageVolLookupByPath(connection, path);
+    int result = -1;
+
+    if (!volume && virGetLastErrorCode() == VIR_ERR_NO_STORAGE_VOL)
+        return failure_set(failure, FAILURE_LIBVIRT,
+                           "the disk '%s' is in no pool that is active, and stays\n"
+                           "remove it yourself",
+                           path);
+    if (volume)
+        result = virStorageVolDelete(volume, 0);
+    if (result < 0)
+        libvirt_fail(failure, "could not remove the disk '%s'", path);
+    if (volume)
+        virStorageVolFree(volume);
+    return result;
+}
+
+/* Records, secrets, host key and reports. */
+static int
+remove_kept(const struct context *context, const char *uuid, struct failure **failure)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+
+    if (leftovers_find(context->root, &leftovers, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < leftovers.count; i++) {
+        const struct leftover *leftover = &leftovers.list[i];
+
+        if (strcmp(leftover->uuid, uuid) == 0 &&
+            leftover_remove(context->root, leftover, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+remove_domain(const struct context *context, const struct options *options,
+              const struct definition *definition, const char *disk,
+              struct failure **failure)
+{
+    virDomainPtr domain = definition->libvirt;
+    const char *name = definition->domain.name;
+    const bool runs = virDomainIsActive(domain) == 1;
+    const bool removes_disk = disk && !options->keep_disk;
+
+    if (!options->yes) {
+        print_outside_line(stderr, "domain '%s'%s%s%s%s will be removed", name,
+                           runs ? ", which runs," : "",
+                           removes_disk ? " and its disk " : "", removes_disk ? disk : "",
+                           scope()->aside);
+        if (!is_confirmed())
+            return fail_unconfirmed(name, failure);
+    }
+    if (runs && virDomainDestroy(domain) < 0 && virDomainIsActive(domain) == 1)
+        return libvirt_fail(failure, "could not stop '%s'", name);
+    if (virDomainUndefineFlags(domain, UNDEFINE_FLAGS) < 0)
+        return libvirt_fail(failure, "could not undefine '%s'", name);
+    if (removes_disk && remove_disk(definition->connection, disk, failure) < 0)
+        return -1;
+    if (remove_kept(context, definition->domain.uuid, failure) < 0)
+        return -1;
+    if (!context->quiet)
+        print_outside_line(stdout, "%s: removed%s%s", name, removes_disk ? ", with " : "",
+                           removes_disk ? disk : "");
+    return STATUS_OK;
+}
+
+/* Somebody else has made it, so it keeps everything but what is virt-seed's. */
+static int
+forget_domain(const struct context *context, const struct options *options,
+              const struct definition *definition, struct failure **failure)
+{
+    cleanup_free void *unset = xcalloc(1, cmd_unset.options_size);
+    const char *name = definition->domain.name;
+
+    print_outside_line(stderr,
+                       "'%s' was not made by 'virt-seed new': the domain and its disks "
+                       "stay, and what virt-seed has of it goes",
+                       name);
+    if (!options->yes && !is_confirmed())
+        return fail_unconfirmed(name, failure);
+    if (virDomainIsActive(definition->libvirt) == 1)
+        return failure_set(failure, FAILURE_USAGE,
+                           "'%s' runs with its seed\nstop it first: virsh shutdown %s",
+                           name, name);
+    if (cmd_unset.run(context, unset, failure) < 0)
+        return -1;
+    return remove_kept(context, definition->domain.uuid, failure);
+}
+
+static int
+remove_one(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+    cleanup_definition struct definition definition = {0};
+    cleanup_free char *disk = NULL;
+    bool is_made;
+
+    if (definition_load_domain(&definition, context, context->operands[0],
+                               DEFINITION_CHANGE, failure) < 0 ||
+        libvirt_require_own(definition.connection, failure) < 0)
+        return -1;
+    disk = find_disk(&definition, &is_made);
+    if (!is_made)
+        return forget_domain(context, options, &definition, failure);
+    return remove_domain(context, options, &definition, disk, failure);
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    return definition_each(context, data, remove_one, failure);
+}
+
+static const struct option_row rows[] = {
+    OPTION('y', "yes", NULL, yes, "do not ask"),
+    OPTION(0, "keep-disk", NULL, keep_disk, "leave its disk where it is"),
+    OPTION_END,
+};
+
+const struct command cmd_rm = {
+    .name = "rm",
+    .operands = "DOMAIN…",
+    .summary = "remove guests that 'new' has made",
+    .help =
+        "Removes domains that 'virt-seed new' has made: stops each, undefines it with its\n"
+        "saved state, snapshots and firmware's variables, and removes its disk and what\n"
+        "virt-seed keeps of it. Other disks stay. It asks before.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
+    .run = run,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Images in a pool's directory: fetched by curl(1), checked, kept as DIGEST.qcow2, never
+ * changed; and the disks that begin with them.
+ *
+ * How it works: whatever reads what a server or the author of an image has written runs
+ * without privileges, within limits: curl(1) and qemu-img(1). We read four numbers of an
+ * image's header, which say whether it is whole: one with a backing file or an external
+ * data file would lead to other files of this host.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/failure.h"
+#include "base/fs.h"
+#include "cli/catalogue.h"
+#include "cli/pool.h"
+
+#define QCOW2_SUFFIX ".qcow2"
+#define RAW_SUFFIX ".raw"
+#define GIB (UINT64_C(1) << 30)
+
+/* An image in the pool's directory. */
+struct cached {
+    char *name;    /* DIGEST.qcow2 */
+    uint64_t size; /* bytes that its guest sees */
+};
+
+/*
+ * Fetches the image, unless it is there. Its digest is `checksum` ("sha256:…", "sha512:…",
+ * or the digits alone), or with NULL what the checksums' file has for the URL's last
+ * component. A part that an earlier call has fetched is used. Prints its progress unless
+ * `quiet`. The caller frees cached->name.
+ */
+int image_fetch(struct cached *cached, const struct pool *pool, const struct image *image,
+                const char *checksum, bool quiet, struct failure **failure);
+
+/* Return: the name of the file as which the image was fetched last and is still there, owned
+ * by the caller (free), or NULL. */
+char *image_find_cached(const struct pool *pool, const struct image *image);
+
+/* Return: whether a file of that name is a part of an image, of which the rest is to
+ * come. */
+bool image_is_partial(const char *name);
+
+/* Fails unless the file is an image in the format qcow2 that is whole, or, if it may be, a
+ * raw one. `size` gets the bytes that its guest sees. */
+int image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
+                struct failure **failure);
+
+/* Makes a disk of `size` bytes as a file in the pool's directory that is not published yet:
+ * a layer over the cached image, or, if `file` is not -1, a copy of that. */
+int disk_make(struct tmpfile *disk, const struct pool *pool, const char *target,
+              const struct cached *cached, int file, bool is_qcow2, uint64_t size,
+              struct failure **failure);

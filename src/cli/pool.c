@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libvirt/virterror.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "cli/image-fetch.h"
+#include "cli/libvirt.h"
+#include "cli/pool.h"
+#include "domain/xml.h"
+
+/* Where virt-install makes it. Return: owned by the caller (free). */
+static char *
+default_path(void)
+{
+    if (scope()->home)
+        return xasprintf("%s/.local/share/libvirt/images", scope()->home);
+    return xstrdup(VIRT_SEED_IMAGES);
+}
+
+static virStoragePoolPtr
+make_default(virConnectPtr connection, struct failure **failure)
+{
+    cleanup_free char *path = default_path();
+    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+    xmlNode *root = xmlNewNode(NULL, (const xmlChar *)"pool");
+    cleanup_free char *text = NULL;
+    virStoragePoolPtr pool;
+
+    xmlDocSetRootElement(doc, root);
+    xml_set_attribute(root, "type", "dir");
+    xmlNewTextChild(root, NULL, (const xmlChar *)"name", (const xmlChar *)POOL_DEFAULT);
+    xmlNewTextChild(xml_add_child(root, "target"), NULL, (const xmlChar *)"path",
+                    (const xmlChar *)path);
+    text = xml_format_node(root, true);
+    pool = virStoragePoolDefineXML(connection, text, 0);
+    if (pool && virStoragePoolBuild(pool, 0) == 0) {
+        virStoragePoolSetAutostart(pool, 1);
+        return pool;
+    }
+    libvirt_fail(failure, "could not make the storage pool '" POOL_DEFAULT "' in %s",
+                 path);
+    if (pool) {
+        virStoragePoolUndefine(pool);
+        virStoragePoolFree(pool);
+    }
+    return NULL;
+}
+
+/* Return: the path of a pool that is a directory, owned by the caller (free), or NULL. */
+static char *
+read_path(virStoragePoolPtr pool, struct failure **failure)
+{
+    const char *name = virStoragePoolGetName(pool);
+    cleanup_free char *text = virStoragePoolGetXMLDesc(pool, 0);
+    cleanup_xml xmlDoc *doc = NULL;
+    const xmlNode *root;
+    char *path = NULL;
+
+    if (!text)
+        libvirt_fail(failure, "could not read the storage pool '%s'", name);
+    else
+        doc = xml_parse(text, strlen(text), name, failure);
+    root = doc ? xmlDocGetRootElement(doc) : NULL;
+    if (root && xml_attribute_is(root, "type", "dir"))
+        path = xml_text(xml_child(xml_child(root, "target"), "path"));
+    if (root && !path)
+        failure_set(failure, FAILURE_USAGE,
+                    "the storage pool '%s' is not a directory of files\n"
+                    "name one of type 'dir' with --pool; 'virsh pool-list --all "
+                    "--details' shows them",
+                    name);
+    return path;
+}
+
+int
+pool_open(struct pool *pool, virConnectPtr connection, const char *name, bool dry,
+          struct failure **failure)
+{
+    *pool = POOL_NONE;
+    pool->libvirt = virStoragePoolLookupByName(connection, name);
+    if (!pool->libvirt && strcmp(name, POOL_DEFAULT) != 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "there is no storage pool '%s'\n"
+                           "'virsh pool-list --all' shows them",
+                           name);
+    if (!pool->libvirt && dry) {
+        pool->path = default_path();
+        return 0;
+    }
+    if (!pool->libvirt)
+        pool->libvirt = make_default(connection, failure);
+    if (!pool->libvirt)
+        return -1;
+    if (virStoragePoolIsActive(pool->libvirt) == 0 && !dry &&
+        virStoragePoolCreate(pool->libvirt, 0) < 0)
+        return libvirt_fail(failure, "could not start the storage pool '%s'", name);
+    pool->path = read_path(pool->libvirt, failure);
+    if (!pool->path)
+        return -1;
+    pool->directory = open(pool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dry)
+        return 0;
+    if (pool->directory < 0 || faccessat(pool->directory, ".", W_OK, AT_EACCESS) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not write to %s\n%s", pool->path,
+                                 scope()->denied_hint);
+    return 0;
+}
+
+void
+pool_close(struct pool *pool)
+{
+    if (pool->libvirt)
+        virStoragePoolFree(pool->libvirt);
+    free(pool->path);
+    close_pointer(&pool->directory);
+    *pool = POOL_NONE;
+}
+
+/* --- what was left --------------------------------------------------------------------- */
+
+/* Return: whether the name is one of image_fetch() or disk_make(), before they are done. */
+static bool
+is_temporary(const char *name)
+{
+    static const char *const patterns[] = {
+        QCOW2_SUFFIX TEMPORARY_SUFFIX "xxxxxxxx",
+        RAW_SUFFIX TEMPORARY_SUFFIX "xxxxxxxx",
+    };
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+        const size_t end = strlen(patterns[i]);
+
+        if (length > end && text_matches(name + length - end, patterns[i]))
+            return true;
+    }
+    return image_is_partial(name);
+}
+
+static void
+remove_in(virStoragePoolPtr libvirt, void (*tell)(const char *path))
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_pool struct pool pool = POOL_NONE;
+    cleanup_closedir DIR *entries = NULL;
+    const struct dirent *entry;
+
+    pool.path = read_path(libvirt, &ignored);
+    if (pool.path)
+        pool.directory = open(pool.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    entries = pool.directory < 0 ? NULL : fs_list(pool.directory);
+    while (entries && (entry = fs_next(entries))) {
+        cleanup_free char *path = xasprintf("%s/%s", pool.path, entry->d_name);
+
+        if (is_temporary(entry->d_name) &&
+            fs_remove_abandoned(pool.directory, entry->d_name))
+            tell(path);
+    }
+}
+
+void
+pool_remove_abandoned(virConnectPtr connection, void (*tell)(const char *path))
+{
+    virStoragePoolPtr *pools = NULL;
+    const int count = virConnectListAllStoragePools(connection, &pools,
+                                                    VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
+
+    for (int i = 0; i < count; i++) {
+        remove_in(pools[i], tell);
+        virStoragePoolFree(pools[i]);
+    }
+    free(pools);
+}
