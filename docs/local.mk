@@ -9,10 +9,13 @@ dist_man_MANS += \
 	%D%/virt-seed-dump.1 \
 	%D%/virt-seed-edit.1 \
 	%D%/virt-seed-gc.1 \
+	%D%/virt-seed-images.1 \
 	%D%/virt-seed-import.1 \
 	%D%/virt-seed-inspect.1 \
 	%D%/virt-seed-known-hosts.1 \
+	%D%/virt-seed-new.1 \
 	%D%/virt-seed-pending.1 \
+	%D%/virt-seed-rm.1 \
 	%D%/virt-seed-set.1 \
 	%D%/virt-seed-start.1 \
 	%D%/virt-seed-status.1 \
@@ -21,6 +24,7 @@ dist_man_MANS += \
 	%D%/virt-seed-update.1 \
 	%D%/virt-seed-wait.1 \
 	%D%/virt-seed-wire.1 \
+	%D%/virt-seed-images.5 \
 	%D%/virt-seed.conf.5 \
 	%D%/virt-seed-check.7 \
 	%D%/virt-seed-hook.8 \

@@ -143,7 +143,7 @@ catalogue_find(struct image *image, int root, const char *name, struct failure *
     if (found < 0)
         return -1;
     if (found == 0)
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_CONFIG,
                            "there is no image '%s' in the catalogue\n"
                            "'virt-seed images' lists them; a file needs a slash: ./%s",
                            name, name);

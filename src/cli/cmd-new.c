@@ -243,7 +243,7 @@ find_login(struct making *making, struct failure **failure)
     read_own_keys(making);
     if (making->keys.size > 0)
         return 0;
-    return failure_set(failure, FAILURE_USAGE,
+    return failure_set(failure, FAILURE_REQUEST,
                        "nobody could log in: there is no key in ~/.ssh, and none was "
                        "given\n"
                        "give --ssh-key=FILE, --password-file=FILE or --user-data=FILE; "
@@ -259,7 +259,7 @@ check_is_new(const struct making *making, const char *name, struct failure **fai
         virDomainLookupByName(making->connection, name);
 
     if (domain)
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_DOMAIN,
                            "there is a domain '%s' already%s\n"
                            "choose another name, or remove it: virt-seed rm %s",
                            name, scope()->aside, name);
@@ -283,7 +283,7 @@ check_network(struct making *making, struct failure **failure)
         return 0;
     network = virNetworkLookupByName(making->connection, making->network);
     if (!network)
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_LIBVIRT,
                            "there is no network '%s'%s\n"
                            "'virsh net-list --all' shows them; or give --network "
                            "bridge=NAME, or --network user",
@@ -328,7 +328,7 @@ find_image(struct making *making, struct failure **failure)
             return -1;
         if (making->image.url)
             return 0;
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_CONFIG,
                            "the image '%s' is not there for this host's architecture\n"
                            "'virt-seed images' lists those that are",
                            operand);
@@ -436,7 +436,7 @@ name_disk(struct making *making, struct machine *machine, struct failure **failu
     if (making->pool.directory < 0 || fstatat(making->pool.directory, machine->target,
                                               &status, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
-    return failure_set(failure, FAILURE_USAGE,
+    return failure_set(failure, FAILURE_SYSTEM,
                        "there is a disk %s/%s already\n"
                        "choose another name, or remove it",
                        making->pool.path, machine->target);
@@ -679,8 +679,7 @@ const struct command cmd_new = {
         "guest is to become, starts it and waits until it is ready. IMAGE is a name that\n"
         "'virt-seed images' lists, a URL, or a file, which has a slash. Without a key and\n"
         "a password, the guest takes your own keys, ~/.ssh/*.pub. What follows -- is for\n"
-        "virt-install: -- --boot uefi. If something fails before the start, nothing\n"
-        "stays.\n",
+        "virt-install. If something fails before the start, nothing stays.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN,

@@ -190,7 +190,7 @@ help_print(FILE *stream, const struct command *command)
 {
     /* What most people need; in one screen. */
     static const struct command *const first[] = {
-        &cmd_set, &cmd_start, &cmd_wait, &cmd_status, &cmd_check, &cmd_edit,
+        &cmd_new, &cmd_set, &cmd_start, &cmd_wait, &cmd_status, &cmd_check,
     };
 
     if (command) {

@@ -104,7 +104,7 @@ image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
     *size = (uint64_t)status.st_size;
     for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
         if (memcmp(header, others[i].magic, strlen(others[i].magic)) == 0)
-            return failure_set(failure, FAILURE_USAGE,
+            return failure_set(failure, FAILURE_SYSTEM,
                                "the image '%s' is in the format %s, expected qcow2 or a "
                                "raw image\n"
                                "convert it first: %s",
@@ -112,7 +112,7 @@ image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
     }
     if (*size % 512 == 0 && *size >= MIB)
         return 0;
-    return failure_set(failure, FAILURE_USAGE,
+    return failure_set(failure, FAILURE_SYSTEM,
                        "'%s' is not an image: neither qcow2, nor of whole sectors\n"
                        "give the image of a disk with cloud-init in it",
                        name);

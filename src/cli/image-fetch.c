@@ -89,29 +89,28 @@ read_digest(const char *text)
 
 /* Return: the digest that a line of a file of checksums has for the name, owned by the
  * caller (free), or NULL: "DIGEST  NAME" or "DIGEST *NAME" as sha256sum(1) writes it, with
- * --tag "SHA256 (NAME) = DIGEST", or a digest alone. */
+ * --tag "SHA256 (NAME) = DIGEST", or a digest alone. A name of NULL is any. */
 static char *
 read_line(char *line, const char *name)
 {
+    static const char blanks[] = " \t\r*()=";
     char *digest = NULL;
-    bool is_other = false;
+    const char *named = NULL;
     char *rest = NULL;
 
-    for (char *word = strtok_r(line, " \t\r*()=", &rest); word;
-         word = strtok_r(NULL, " \t\r*()=", &rest)) {
+    for (char *word = strtok_r(line, blanks, &rest); word;
+         word = strtok_r(NULL, blanks, &rest)) {
         const char *slash = strrchr(word, '/');
         char *found = read_digest(word);
 
         if (found) {
             free(digest);
             digest = found;
-        } else if (!strcasestr(word, "sha256") && !strcasestr(word, "sha512")) {
-            is_other = strcmp(slash ? slash + 1 : word, name) != 0;
-        } else if (strcmp(slash ? slash + 1 : word, name) != 0 && strchr(word, '.')) {
-            is_other = true;
+        } else if (strcasecmp(word, "sha256") != 0 && strcasecmp(word, "sha512") != 0) {
+            named = slash ? slash + 1 : word;
         }
     }
-    if (is_other)
+    if (name && named && strcmp(named, name) != 0)
         free(steal(digest));
     return digest;
 }
@@ -231,6 +230,7 @@ learn_digest(const struct image *image, const char *checksum, struct failure **f
 {
     cleanup_buffer struct buffer text = {0};
     const char *name = strrchr(image->url, '/') + 1;
+    bool is_its_own;
     char *digest;
     int status;
 
@@ -251,7 +251,9 @@ learn_digest(const struct image *image, const char *checksum, struct failure **f
         return NULL;
     }
     buffer_append_string(&text, "");
-    digest = find_digest(text.data, name);
+    /* NAME.sha256 may name the build that NAME stands for. */
+    is_its_own = strncmp(strrchr(image->checksums, '/') + 1, name, strlen(name)) == 0;
+    digest = find_digest(text.data, is_its_own ? NULL : name);
     if (!digest)
         failure_set(failure, FAILURE_SYSTEM,
                     "'%s' has no SHA-256 or SHA-512 of '%s'\n"

@@ -74,7 +74,7 @@ read_path(virStoragePoolPtr pool, struct failure **failure)
     if (root && xml_attribute_is(root, "type", "dir"))
         path = xml_text(xml_child(xml_child(root, "target"), "path"));
     if (root && !path)
-        failure_set(failure, FAILURE_USAGE,
+        failure_set(failure, FAILURE_LIBVIRT,
                     "the storage pool '%s' is not a directory of files\n"
                     "name one of type 'dir' with --pool; 'virsh pool-list --all "
                     "--details' shows them",
@@ -89,7 +89,7 @@ pool_open(struct pool *pool, virConnectPtr connection, const char *name, bool dr
     *pool = POOL_NONE;
     pool->libvirt = virStoragePoolLookupByName(connection, name);
     if (!pool->libvirt && strcmp(name, POOL_DEFAULT) != 0)
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_LIBVIRT,
                            "there is no storage pool '%s'\n"
                            "'virsh pool-list --all' shows them",
                            name);

@@ -18,6 +18,8 @@ libvirt_tests = \
 	%D%/medium-session.bats \
 	%D%/migrate.bats \
 	%D%/net.bats \
+	%D%/new.bats \
+	%D%/new-session.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/readme.bats \
