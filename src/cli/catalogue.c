@@ -100,6 +100,11 @@ parse(struct image *image, const char *path, char *text, struct failure **failur
                 path, number);
     }
     complete_checksums(image);
+    if (image->url && !strstr(image->url, "://"))
+        return failure_set(failure, FAILURE_CONFIG,
+                           "%s has the 'url' '%.128s', which is none\n"
+                           "write it with its beginning, https://",
+                           path, image->url);
     if (image->url && !image->checksums)
         return failure_set(failure, FAILURE_CONFIG,
                            "%s has a 'url' without 'checksums'\n"

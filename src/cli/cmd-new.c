@@ -39,7 +39,9 @@
 #include "cli/pool.h"
 #include "cli/set.h"
 #include "cli/waiting.h"
+#include "domain/element.h"
 #include "domain/request.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 #define DEFAULT_MEMORY (2 * 1024L) /* MiB */
@@ -132,7 +134,7 @@ static int
 check_name(const struct making *making, const char *name, struct failure **failure)
 {
     if (!*name || strchr(".-", *name) || strchr(name, '/') || strlen(name) > 200 ||
-        !utf8_is_valid(name, strlen(name)))
+        !element_can_hold(name, strlen(name)) || strpbrk(name, "\t\r\n"))
         return failure_set(failure, FAILURE_USAGE,
                            "'%.64s' cannot be the name of a new domain\n"
                            "give one without slashes that does not begin with a dot",
@@ -177,14 +179,14 @@ read_names(struct making *making, struct failure **failure)
 static bool
 has_login(const struct option_values *values)
 {
-    static const char *const names[] = {"ssh-key",     "password-file", "user-data",
-                                        "vendor-data", "user-data-raw", NULL};
+    static const char *const names[] = {"ssh-key", "user-data", "vendor-data",
+                                        "user-data-raw", NULL};
 
     for (size_t i = 0; i < values->count; i++) {
         const char *name = values->list[i].row->name;
         const char *text = values->list[i].text;
 
-        if (*text && (word_is_in(name, names) || strncmp(name, "password", 8) == 0))
+        if (*text && (word_is_in(name, names) || strstr(name, "password")))
             return true;
         if (strcmp(name, "secret") == 0 &&
             (strncmp(text, "ssh-auth", 8) == 0 || strncmp(text, "admin-pass", 10) == 0))
@@ -278,8 +280,7 @@ check_network(struct making *making, struct failure **failure)
     making->network = making->options->network;
     if (!making->network)
         making->network = scope()->home ? "user" : "default";
-    if (strpbrk(making->network, "=:,") || strcmp(making->network, "user") == 0 ||
-        strcmp(making->network, "none") == 0)
+    if (!machine_network_is_libvirts(making->network))
         return 0;
     network = virNetworkLookupByName(making->connection, making->network);
     if (!network)
@@ -487,8 +488,9 @@ take_back(struct making *making)
 static int
 make_all(struct making *making, struct failure **failure)
 {
+    cleanup_free char *uri = virConnectGetURI(making->connection);
     const struct machine_options machine = {
-        .uri = making->context->uri ? making->context->uri : scope()->uri,
+        .uri = uri,
         .name = making->machines[0].name,
         .memory = making->memory,
         .cpus = making->options->cpus ? making->options->cpus : DEFAULT_CPUS,
@@ -530,14 +532,17 @@ make_all(struct making *making, struct failure **failure)
 static void
 say_made(const struct making *making)
 {
+    const bool is_whole = making->size % GIB == 0;
+    const uint64_t size = making->size / (is_whole ? GIB : MIB);
+    const char *made = making->context->dry_run ? "would be made:" : "made:";
+
     for (size_t i = 0; i < making->count; i++) {
         const struct machine *machine = &making->machines[i];
 
-        print_outside_line(
-            stdout, "%s: %s %s/%s (%ju GiB), %s MiB of memory, network %s", machine->name,
-            making->context->dry_run ? "would be made:" : "made:", making->pool.path,
-            machine->target, (uintmax_t)(making->size / GIB), making->memory,
-            making->network);
+        print_outside_line(stdout, "%s: %s %s/%s (%ju %s), %s MiB of memory, network %s",
+                           machine->name, made, making->pool.path, machine->target,
+                           (uintmax_t)size, is_whole ? "GiB" : "MiB", making->memory,
+                           making->network);
     }
 }
 

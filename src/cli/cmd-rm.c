@@ -127,9 +127,9 @@ remove_domain(const struct context *context, const struct options *options,
         return libvirt_fail(failure, "could not stop '%s'", name);
     if (virDomainUndefineFlags(domain, UNDEFINE_FLAGS) < 0)
         return libvirt_fail(failure, "could not undefine '%s'", name);
-    if (removes_disk && remove_disk(definition->connection, disk, failure) < 0)
-        return -1;
     if (remove_kept(context, definition->domain.uuid, failure) < 0)
+        return -1;
+    if (removes_disk && remove_disk(definition->connection, disk, failure) < 0)
         return -1;
     if (!context->quiet)
         print_outside_line(stdout, "%s: removed%s%s", name, removes_disk ? ", with " : "",

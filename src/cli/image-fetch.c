@@ -137,17 +137,16 @@ run_curl(const char *url, int file, off_t offset, size_t limit, int seconds, boo
                                          "all_proxy",  "ALL_PROXY",    "no_proxy",
                                          "NO_PROXY",   "SSL_CERT_FILE"};
     const int documents[] = {-1};
+    const bool is_shown = !quiet && isatty(STDERR_FILENO);
     cleanup_free char *from = xasprintf("%jd", (intmax_t)offset);
     cleanup_free char *time = xasprintf("%d", seconds);
     char *words[] = {(char *)"curl",
                      (char *)"--fail",
                      (char *)"--location",
-                     (char *)(quiet ? "--silent" : "--progress-bar"),
+                     (char *)(is_shown ? "--progress-bar" : "--silent"),
                      (char *)"--show-error",
                      (char *)"--proto",
                      (char *)"=http,https",
-                     (char *)"--retry",
-                     (char *)"2",
                      (char *)"--connect-timeout",
                      (char *)"30",
                      (char *)"--speed-limit",

@@ -94,14 +94,11 @@ is_given(const struct machine_options *options, const char *name)
     return false;
 }
 
-/* Return: what --network is for virt-install, owned by the caller (free). */
-static char *
-describe_network(const char *network)
+bool
+machine_network_is_libvirts(const char *network)
 {
-    if (strpbrk(network, "=:,") || strcmp(network, "user") == 0 ||
-        strcmp(network, "none") == 0)
-        return xstrdup(network);
-    return xasprintf("network=%s", network);
+    return !strpbrk(network, "=:,") && strcmp(network, "user") != 0 &&
+           strcmp(network, "none") != 0;
 }
 
 char *
@@ -110,7 +107,8 @@ machine_make(const struct machine_options *options, struct failure **failure)
     cleanup_free char *system = options->osinfo
                                     ? xstrdup(options->osinfo)
                                     : choose_system(options->systems, failure);
-    cleanup_free char *network = describe_network(options->network);
+    const char *kind = machine_network_is_libvirts(options->network) ? "network=" : "";
+    cleanup_free char *network = xasprintf("%s%s", kind, options->network);
     const char *const ours[][2] = {
         {"--connect", options->uri},
         {"--name", options->name},

@@ -18,12 +18,16 @@ struct machine_options {
     const char *name;
     const char *memory; /* MiB */
     const char *cpus;
-    const char *network; /* a libvirt network's name, or virt-install's words */
+    const char *network; /* a libvirt network's name, or words for virt-install */
     const char *osinfo;  /* one identifier, or NULL */
     const char *systems; /* else the first of these that is known, divided by blanks */
     char **more;         /* options for virt-install */
     size_t more_count;
 };
+
+/* Return: whether it is the name of one of libvirt's networks, and not words for
+ * virt-install. */
+bool machine_network_is_libvirts(const char *network);
 
 /* Return: the XML, owned by the caller (free), or NULL. */
 char *machine_make(const struct machine_options *options, struct failure **failure);

@@ -4,6 +4,7 @@
 # The one that takes longest has one guest at a time; so it begins first, and the others run at the same time.
 guest_tests = \
 	%D%/medium.bats \
+	%D%/new.bats \
 	%D%/boot.bats \
 	%D%/report.bats \
 	%D%/try.bats \
