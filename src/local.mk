@@ -118,6 +118,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
+	%D%/domain/ssh-key.c \
+	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
@@ -239,6 +241,7 @@ libcheck_a_SOURCES = \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
+	%D%/check/ssh-keys.c \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)

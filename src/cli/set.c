@@ -19,7 +19,9 @@
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
+#include "domain/guest-value.h"
 #include "domain/request.h"
+#include "domain/ssh-key.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
@@ -183,6 +185,15 @@ add_entry(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
+static int
+check_ssh_key(const struct option_value *value, const char *key, int number,
+              struct failure **failure)
+{
+    if (ssh_key_check(key, failure) == 0 && ssh_key_decode(key, failure) == 0)
+        return 0;
+    return failure_prefix(failure, "'%s', line %d", value->text, number);
+}
+
 /* Each line of authorized_keys, or of a .pub file, that is not a comment. */
 static int
 add_ssh_keys(struct writing *writing, const struct option_value *value,
@@ -190,16 +201,17 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
 {
     cleanup_buffer struct buffer content = {0};
     xmlNode *parent = set_find_or_add(writing->element, "ssh-authorized-keys");
-    char *rest = NULL, *line;
+    char *rest;
+    int number = 0;
 
     if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
         check_text(value, content.data, content.size, failure) < 0)
         return -1;
-    for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\r\n", &rest)) {
-        line += strspn(line, " \t");
-        if (*line && *line != '#')
-            set_indent(element_add_text(parent, "key", line));
+    rest = content.data;
+    for (char *key; (key = ssh_key_next(&rest, &number));) {
+        if (check_ssh_key(value, key, number, failure) < 0)
+            return -1;
+        set_indent(element_add_text(parent, "key", key));
     }
     return 0;
 }
