@@ -27,6 +27,7 @@ struct context {
     bool verbose;
     char **operands; /* as many as the command allows */
     size_t operand_count;
+    bool is_one_of_several; /* operands: definition_each() has given the command one */
 };
 
 /* --- options ---------------------------------------------------------------------- */

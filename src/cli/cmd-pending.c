@@ -16,7 +16,6 @@
 struct options {
     bool show_secrets;
     bool exit_code;
-    bool several; /* set by no option: each domain has a title */
 };
 
 /* What the next start is, as JSON and as a sentence. What cloud-init does with new documents
@@ -283,7 +282,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (context->json) {
         print_json(&comparison, options->show_secrets);
     } else {
-        if (options->several)
+        if (context->is_one_of_several)
             print_outside_line(stdout, "==> %s <==", comparison.source.domain.name);
         for (size_t i = 0; i < comparison.document_count; i++)
             print_document(&comparison.documents[i], options->show_secrets);
@@ -303,10 +302,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct options options = *(const struct options *)data;
-
-    options.several = context->operand_count > 1;
-    return definition_each(context, &options, run_one, failure);
+    return definition_each(context, data, run_one, failure);
 }
 
 static const struct option_row rows[] = {

@@ -38,7 +38,7 @@ check_storage(const struct definition *definition, const struct change_options *
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     struct change_options change = options->change;
@@ -86,6 +86,14 @@ run(const struct context *context, const void *data, struct failure **failure)
     return result;
 }
 
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+
+    return change_each(context, options, &options->change, run_one, failure);
+}
+
 static const struct option_row rows[] = {
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
@@ -94,7 +102,7 @@ static const struct option_row rows[] = {
 
 const struct command cmd_set = {
     .name = "set",
-    .operands = "DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-…",
     .summary = "configure a guest, and wire its domain",
     .help =
         "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"

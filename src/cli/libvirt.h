@@ -61,6 +61,17 @@ int libvirt_require_own(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
+/* Return: whether the name may be a pattern of names (fnmatch(3)). */
+bool libvirt_is_pattern(const char *name);
+
+/*
+ * Adds the UUIDs of the domains that the operand stands for to the list: of the domain with
+ * that name or UUID, whatever its name looks like, or else of those whose names match the
+ * pattern, sorted by name; none is added twice. Fails if there is none.
+ */
+int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
+                   size_t *count, struct failure **failure);
+
 /*
  * Return: when the snapshot was taken from which the domain's guest continues, -1 if that
  * is not known; 0 if it is not from a snapshot, as far as libvirt knows: it forgets that

@@ -18,6 +18,7 @@ libvirt_tests = \
 	%D%/medium-session.bats \
 	%D%/migrate.bats \
 	%D%/net.bats \
+	%D%/patterns.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/readme.bats \
