@@ -367,6 +367,8 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
+	%D%/cli/ask.c \
+	%D%/cli/ask.h \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \

@@ -290,6 +290,7 @@ release_tests = \
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/domain.bash \
+	%D%/answer.py \
 	%D%/wait.bash \
 	%D%/manual.bash \
 	%D%/readme.bash \

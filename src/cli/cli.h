@@ -64,7 +64,7 @@ enum takes {
 struct option_values {
     struct option_value {
         const struct option_row *row;
-        const char *text;
+        const char *text; /* its name if it takes none */
     } list[LIMIT_SETTINGS];
     size_t count;
 };

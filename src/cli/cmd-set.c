@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/set.h"
 #include "store/secret-write.h"
@@ -11,6 +15,12 @@
 struct options {
     struct settings settings; /* the first member */
     struct change_options change;
+};
+
+/* The command for each of its domains. */
+struct job {
+    const struct options *options;
+    struct set_contents *contents;
 };
 
 /* --- passwords ---------------------------------------------------------------------- */
@@ -37,25 +47,48 @@ check_storage(const struct definition *definition, const struct change_options *
 
 /* --- the command ------------------------------------------------------------------ */
 
+static void
+forget_password(char **password)
+{
+    if (*password)
+        explicit_bzero(*password, strlen(*password));
+    free(*password);
+}
+
+/* With --quiet it stands alone, for scripts. */
+static void
+print_password(const struct context *context, const char *name, const char *password)
+{
+    if (context->quiet)
+        print_outside_line(stdout, "%s", password);
+    else
+        print_outside_line(stdout, "%s: password %s", name, password);
+}
+
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
+    const struct job *job = data;
+    const struct options *options = job->options;
+    __attribute__((cleanup(forget_password))) char *generated = NULL;
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
-    struct writing writing = {.domain = &definition.domain, .passwords = &passwords};
+    struct writing writing = {
+        .domain = &definition.domain, .contents = job->contents, .passwords = &passwords};
     bool has_password;
     size_t written;
     int result;
 
     if (context->dry_run)
         change.summary = "changed";
-    if (set_check_files(&options->settings.values, failure) < 0 ||
-        definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
-        definition_check_output(&definition, context, &change, failure) < 0 ||
-        set_write(&writing, &options->settings.values, &wiring, failure) < 0)
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+        definition_check_output(&definition, context, &change, failure) < 0)
+        return -1;
+    result = set_write(&writing, &options->settings.values, &wiring, failure);
+    generated = writing.generated;
+    if (result < 0)
         return -1;
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
@@ -83,15 +116,47 @@ run_one(const struct context *context, const void *data, struct failure **failur
         if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
             result = -1;
     }
+    if (result >= 0 && generated)
+        print_password(context, definition.domain.name, generated);
     return result;
+}
+
+static int
+check_values(const struct context *context, const struct option_values *values,
+             struct failure **failure)
+{
+    const bool reads_input = set_reads_standard_input(values);
+
+    if (set_check_files(values, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (reads_input && strcmp(context->operands[i], "-") == 0)
+            return failure_set(failure, FAILURE_USAGE,
+                               "a setting and the domain's XML cannot both be read from "
+                               "standard input\n"
+                               "give one of them as a file");
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        const char *name = values->list[i].row->name;
+
+        if (context->json && strcmp(name, "password-generate") == 0)
+            return failure_set(failure, FAILURE_USAGE,
+                               "--password-generate and --json cannot be combined\n"
+                               "use --quiet to get the password alone");
+    }
+    return 0;
 }
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
+    cleanup_set_contents struct set_contents contents = {0};
+    const struct job job = {.options = options, .contents = &contents};
 
-    return change_each(context, options, &options->change, run_one, failure);
+    if (check_values(context, &options->settings.values, failure) < 0)
+        return -1;
+    return change_each(context, &job, &options->change, run_one, failure);
 }
 
 static const struct option_row rows[] = {

@@ -130,7 +130,7 @@ options_of_help() {
 @test "abbreviations of long options are refused, and no value is printed" {
     local -a given
 
-    for given in '--password hunter2' --password=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
+    for given in '--passwor hunter2' --passwor=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
         # shellcheck disable=SC2086  # an option and its value
         run virt-seed set -i unwired.xml $given
         assert_refused 2 "unknown option '${given[0]%%[ =]*}'"

@@ -46,7 +46,7 @@ agree() {
 }
 
 @test "set takes each type of key that ssh-keygen makes" {
-    local file
+    local file files
 
     make_keys
     for file in *.pub; do
@@ -55,7 +55,8 @@ agree() {
         run -0 virt-seed --root="$root" check --no-schema - <out.xml
         [[ $output != *ssh-key* ]]
     done
-    [[ $(ls ./*.pub | wc -l) -ge 7 ]]
+    files=(*.pub)
+    [[ ${#files[@]} -ge 7 ]]
 }
 
 @test "set and ssh-keygen agree on keys that are damaged, and on options" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of bats
 # patterns.bats: commands that take several domains, by name and by pattern.
 
 bats_require_minimum_version 1.5.0

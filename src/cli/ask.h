@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions to the person at the terminal. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/failure.h"
+
+/* Asks for a new password on the controlling terminal, twice and without an echo: `whose`
+ * is "the default user". Fails without a terminal, if the two differ, or if it gets none. */
+int ask_password(const char *whose, struct buffer *password, struct failure **failure);
