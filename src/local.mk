@@ -372,6 +372,7 @@ virt_seed_SOURCES = \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \
+	%D%/cli/cmd-apply.c \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-doctor.c \

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -13,6 +14,19 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/ask.h"
+
+bool
+ask_yes(const char *question)
+{
+    char answer[64] = "";
+
+    fflush(stdout);
+    fprintf(stderr, "%s [y/N] ", question);
+    if (!fgets(answer, sizeof(answer), stdin))
+        fputc('\n', stderr);
+    answer[strcspn(answer, "\n")] = '\0';
+    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
 
 /* --- without an echo -------------------------------------------------------------------- */
 

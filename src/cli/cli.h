@@ -131,6 +131,7 @@ struct command_row {
 /* All of them, as `help --all` lists them; the last has no command. */
 extern const struct command_row commands[];
 
+extern const struct command cmd_apply;
 extern const struct command cmd_build;
 extern const struct command cmd_check;
 extern const struct command cmd_complete;
@@ -162,7 +163,7 @@ const struct command *command_find(const char *name, struct failure **failure);
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
-/* Of `wait`, `start` and `try`: the domain has stopped, there is no such domain, libvirt cannot
+/* Of `wait`, `start`, `apply` and `try`: the domain has stopped, there is no such domain, libvirt cannot
  * be reached, the time is over (as with timeout(1)). */
 #define STATUS_STOPPED 3
 #define STATUS_NO_DOMAIN 4

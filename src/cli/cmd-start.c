@@ -64,26 +64,6 @@ struct starting {
 
 /* --- starting ---------------------------------------------------------------------- */
 
-/* Our hook's error is in the middle of libvirt's message. */
-static int
-fail_start(const char *name, struct failure **failure)
-{
-    static const char error[] = "virt-seed: error: ";
-    static const char hint[] = "virt-seed: hint: ";
-    const char *message = virGetLastErrorMessage();
-    const char *reason = strstr(message, error);
-    const char *advice = reason ? strstr(reason, hint) : NULL;
-
-    if (!reason)
-        return libvirt_fail(failure, "domain '%s' could not be started", name);
-    reason += strlen(error);
-    failure_set(failure, FAILURE_LIBVIRT, "%.*s", (int)strcspn(reason, "\n"), reason);
-    if (!advice)
-        return -1;
-    advice += strlen(hint);
-    return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
-}
-
 static void
 start(const struct starting *starting, struct job *job)
 {
@@ -96,7 +76,7 @@ start(const struct starting *starting, struct job *job)
     job->wired = result > 0;
     if (result < 0 || virDomainCreate(job->domain) == 0)
         return;
-    fail_start(name, &job->failure);
+    libvirt_fail_start(name, &job->failure);
     job->was_active = virDomainIsActive(job->domain) == 1;
     if (job->was_active)
         failure_free(steal(job->failure));

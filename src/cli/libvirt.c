@@ -62,6 +62,25 @@ libvirt_fail(struct failure **failure, const char *format, ...)
                        virGetLastErrorMessage());
 }
 
+int
+libvirt_fail_start(const char *name, struct failure **failure)
+{
+    static const char error[] = "virt-seed: error: ";
+    static const char hint[] = "virt-seed: hint: ";
+    const char *message = virGetLastErrorMessage();
+    const char *reason = strstr(message, error);
+    const char *advice = reason ? strstr(reason, hint) : NULL;
+
+    if (!reason)
+        return libvirt_fail(failure, "domain '%s' could not be started", name);
+    reason += strlen(error);
+    failure_set(failure, FAILURE_LIBVIRT, "%.*s", (int)strcspn(reason, "\n"), reason);
+    if (!advice)
+        return -1;
+    advice += strlen(hint);
+    return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
+}
+
 /* libvirt prints its errors unless it is given something else to do. */
 static void
 ignore_error(void *data, virErrorPtr error)

@@ -79,6 +79,10 @@ int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
  */
 time_t libvirt_snapshot_time(virDomainPtr domain);
 
+/* Sets the failure of virDomainCreate() as libvirt's last error: our hook's message is in
+ * the middle of libvirt's. Return: -1. */
+int libvirt_fail_start(const char *name, struct failure **failure);
+
 /* Sets a failure with libvirt's last error after the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,7 @@
 # A real libvirtd and QEMU, private to the tests; needs root.
 
 libvirt_tests = \
+	%D%/apply.bats \
 	%D%/defaults.bats \
 	%D%/doctor.bats \
 	%D%/edit.bats \
