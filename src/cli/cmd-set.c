@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/io.h"
@@ -65,6 +67,28 @@ print_password(const struct context *context, const char *name, const char *pass
         print_outside_line(stdout, "%s: password %s", name, password);
 }
 
+/* Return: the line that says what has changed, owned by the caller (free). `written` is how
+ * many of the changes are those of the element. */
+static char *
+make_summary(const struct option_values *values, const struct wiring *wiring,
+             size_t written, bool has_password)
+{
+    cleanup_buffer struct buffer line = {0};
+
+    if (written > 0 && values->count > 0) {
+        cleanup_free char *settings = set_describe(values);
+
+        buffer_append_string(&line, settings);
+    } else if (written > 0) {
+        buffer_append_string(&line, "asks for cloud-init");
+    }
+    if (has_password)
+        buffer_append_string(&line, "; hash of the password stored on this host");
+    if (wiring->change_count > written)
+        buffer_printf(&line, "%swired", line.size > 0 ? "; " : "");
+    return xstrdup(buffer_text(&line));
+}
+
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
@@ -77,12 +101,11 @@ run_one(const struct context *context, const void *data, struct failure **failur
     cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
     struct writing writing = {
         .domain = &definition.domain, .contents = job->contents, .passwords = &passwords};
+    cleanup_free char *summary = NULL;
     bool has_password;
     size_t written;
     int result;
 
-    if (context->dry_run)
-        change.summary = "changed";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
         definition_check_output(&definition, context, &change, failure) < 0)
         return -1;
@@ -102,6 +125,8 @@ run_one(const struct context *context, const void *data, struct failure **failur
         set_check_documents(&definition.domain, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
+    summary = make_summary(&options->settings.values, &wiring, written, has_password);
+    change.summary = context->dry_run ? "changed" : summary;
     if (!has_password || context->dry_run)
         return definition_commit(&definition, context, &change, "already set", &wiring,
                                  failure);
@@ -177,6 +202,6 @@ const struct command cmd_set = {
         "running, the change takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .takes = TAKES_JSON | TAKES_DRY_RUN,
+    .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,
     .run = run,
 };

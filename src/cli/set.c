@@ -343,6 +343,41 @@ set_write(struct writing *writing, const struct option_values *values,
     return result;
 }
 
+/* Return: owned by the caller (free). */
+static char *
+describe_value(const struct option_value *value)
+{
+    const struct setting *setting = value->row->data;
+    const char *name = value->row->name;
+    const char *text = value->text;
+    const char *slash = strrchr(text, '/');
+
+    if (!*text)
+        return xasprintf("no %s", name);
+    if (!value->row->argument)
+        return xstrdup(name);
+    if (is_standard_input(value))
+        return xasprintf("%s of standard input", name);
+    if (is_path(value))
+        return xasprintf("%s %s", name, slash ? slash + 1 : text);
+    if (setting->add == add_entry)
+        return xasprintf("%s %.*s", name, (int)strcspn(text, "="), text);
+    return xasprintf("%s %s", name, text);
+}
+
+char *
+set_describe(const struct option_values *values)
+{
+    cleanup_buffer struct buffer list = {0};
+
+    for (size_t i = 0; i < values->count; i++) {
+        cleanup_free char *text = describe_value(&values->list[i]);
+
+        buffer_printf(&list, "%s%s", i > 0 ? ", " : "", text);
+    }
+    return xstrdup(buffer_text(&list));
+}
+
 int
 set_check_files(const struct option_values *values, struct failure **failure)
 {

@@ -83,6 +83,10 @@ char *set_describe_source(const struct option_value *value);
 int set_read(const struct writing *writing, const struct option_value *value,
              size_t limit, struct buffer *content, struct failure **failure);
 
+/* Return: what the values set, in one line, "user-data web1.yaml, hostname web1", owned by
+ * the caller (free). It has no value that may be a secret. */
+char *set_describe(const struct option_values *values);
+
 /* --- the element ---------------------------------------------------------------------- */
 
 /* Indents an element that was added last like its neighbours. Return: the element. */

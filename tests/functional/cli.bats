@@ -639,9 +639,9 @@ options_of_help() {
     make_secret web1 allow db1
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
     run virt-seed --root "$root" dump --show-secrets secret.xml
-    assert_refused 1 "'web1' may not use the secret" "/secrets/web1/allow"
+    assert_refused 1 "domain 'web1': <" 'the domain may not use the secret' "/secrets/web1/allow"
     run virt-seed --root "$root" build -o seed.iso secret.xml
-    assert_refused 1 "'web1' may not use the secret"
+    assert_refused 1 "domain 'web1': <" 'the domain may not use the secret'
     [[ ! -e seed.iso ]]
 }
 

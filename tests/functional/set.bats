@@ -178,7 +178,12 @@ END
 
 @test "says what it wrote, or that there was nothing to write" {
     run --separate-stderr -0 virt-seed set --hostname=one --meta-data=a=1 -o out.xml web1.xml
-    [[ $output = *"<cloud-init> added"*'--hostname written'*'--meta-data written'*'cdrom'* ]]
+    [[ $output = 'web1: hostname one, meta-data a; wired' ]]
+    run --separate-stderr -0 virt-seed set -v --hostname=one --meta-data=a=1 -o out.xml web1.xml
+    [[ ${lines[0]} = 'web1: hostname one, meta-data a; wired' ]]
+    [[ $output = *$'\n  <cloud-init> added'*$'\n  --hostname written\n  --meta-data written\n  cdrom'* ]]
+    run --separate-stderr -0 virt-seed set -o - web1.xml
+    [[ $stderr = 'web1: asks for cloud-init; wired' ]]
     run -0 virt-seed set --hostname=one --meta-data=a=1 --in-place out.xml
     assert_said "already set"
     run -0 virt-seed set --hostname=two --json --in-place out.xml
@@ -186,12 +191,16 @@ END
     # Only blanks differ, but they are part of the value and of the document.
     virt-seed --quiet set --meta-data=a=' ' --in-place out.xml
     run -0 virt-seed set --meta-data=a='  ' --in-place out.xml
-    assert_said '--meta-data written'
+    [[ $output = 'web1: meta-data a' ]]
+    mkdir -p folder
+    cp keys folder/
+    run -0 virt-seed set --ssh-key=folder/keys --hostname= --user-data=- --in-place out.xml <user-data
+    [[ $output = 'web1: ssh-key keys, no hostname, user-data of standard input' ]]
     sed -i 's/^locale/ locale/' user-data
     sets --user-data=user-data >out.xml
     sed -i 's/^ locale/  locale/' user-data
     run -0 virt-seed set --user-data=user-data --in-place out.xml
-    assert_said '--user-data written'
+    [[ $output = 'web1: user-data user-data' ]]
 }
 
 @test "uses a namespace prefix that is already there" {

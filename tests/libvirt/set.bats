@@ -40,7 +40,7 @@ definition() {
     # What libvirt would drop or change if it formatted the definition again.
     before=$(definition | sed '/<metadata>/,/<\/metadata>/d')
     run -0 virt_seed set web1 --hostname=two --meta-data=a='<b> & c'
-    [[ $output = *'--hostname written'* && $output != *cdrom* ]]
+    [[ ${lines[0]} = 'web1: hostname two, meta-data a' ]]
     [[ $(definition | sed '/<metadata>/,/<\/metadata>/d') = "$before" ]]
     run -0 virt_seed dump web1 meta-data
     [[ $(jq -r '."local-hostname", .a' <<<"$output") = $'two\n<b> & c' ]]
