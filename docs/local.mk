@@ -2,6 +2,7 @@
 
 dist_man_MANS += \
 	%D%/virt-seed.1 \
+	%D%/virt-seed-apply.1 \
 	%D%/virt-seed-build.1 \
 	%D%/virt-seed-check.1 \
 	%D%/virt-seed-doctor.1 \

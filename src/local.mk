@@ -118,6 +118,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
+	%D%/domain/ssh-key.c \
+	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
@@ -239,6 +241,7 @@ libcheck_a_SOURCES = \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
+	%D%/check/ssh-keys.c \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
@@ -364,11 +367,14 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
+	%D%/cli/ask.c \
+	%D%/cli/ask.h \
 	%D%/cli/catalogue.c \
 	%D%/cli/catalogue.h \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \
+	%D%/cli/cmd-apply.c \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-doctor.c \

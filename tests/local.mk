@@ -52,6 +52,7 @@ unit_tests = \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-host-keys \
+	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-user-data \
 	%D%/unit/test-text \
@@ -195,6 +196,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_delivery_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
+%C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
 %C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
@@ -256,6 +259,7 @@ functional_tests = \
 	%D%/functional/set.bats \
 	%D%/functional/shim.bats \
 	%D%/functional/source.bats \
+	%D%/functional/ssh-keys.bats \
 	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
@@ -286,6 +290,7 @@ release_tests = \
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/domain.bash \
+	%D%/answer.py \
 	%D%/wait.bash \
 	%D%/manual.bash \
 	%D%/readme.bash \

@@ -16,8 +16,9 @@
 
 /* To add a subject, add its function here; a large one has a file of its own. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets,   check_user_data, check_network,        check_nocloud_net,
-    check_meta_data, check_disks,     check_initialization, check_conflicts,
+    check_secrets,        check_user_data, check_network,
+    check_nocloud_net,    check_meta_data, check_disks,
+    check_initialization, check_conflicts, check_ssh_keys,
 };
 
 #define WARNING_TEXT(name, text) [WARNING_##name] = (text),

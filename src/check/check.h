@@ -48,6 +48,7 @@
     X(SCSI_CONTROLLER, "scsi-controller")                                                \
     X(DISK_UNSEEN, "disk-unseen")                                                        \
     X(STARTUP_POLICY, "startup-policy")                                                  \
+    X(BROKEN_SSH_KEY, "broken-ssh-key")                                                  \
     X(REPORT_CHANNEL, "report-channel")
 
 #define WARNING_ENUM(name, text) WARNING_##name,
@@ -116,6 +117,7 @@ void check_initialization(const struct check *check);
 void check_secrets(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
+void check_ssh_keys(const struct check *check);
 void check_schema(const struct check *check);
 
 /* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a

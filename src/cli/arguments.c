@@ -131,7 +131,8 @@ take_option(const struct option_row *row, const struct command *command,
         if (values->count == LIMIT_SETTINGS)
             return failure_set(failure, FAILURE_USAGE, "too many options, at most %d",
                                LIMIT_SETTINGS);
-        values->list[values->count++] = (struct option_value){row, optarg};
+        values->list[values->count++] =
+            (struct option_value){row, row->argument ? optarg : row->name};
         return 0;
     case OPTION_HELP:
         help_print(stdout, command);

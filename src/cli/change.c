@@ -333,6 +333,33 @@ definition_commit(struct definition *definition, const struct context *context,
     return 0;
 }
 
+/* --- several ------------------------------------------------------------------------ */
+
+int
+change_each(const struct context *context, const void *command_options,
+            const struct change_options *options,
+            int (*run)(const struct context *context, const void *command_options,
+                       struct failure **failure),
+            struct failure **failure)
+{
+    bool is_several = context->operand_count > 1;
+    bool has_output = options->output != NULL;
+
+    for (size_t i = 0; i < context->operand_count; i++) {
+        const char *operand = context->operands[i];
+
+        if (definition_is_file(operand))
+            has_output = has_output || !options->in_place;
+        else
+            is_several = is_several || libvirt_is_pattern(operand);
+    }
+    if (has_output && is_several && !context->dry_run)
+        return failure_set(failure, FAILURE_USAGE,
+                           "the XML of several domains cannot go to one place\n"
+                           "give --in-place for FILEs, or one domain at a time");
+    return definition_each(context, command_options, run, failure);
+}
+
 /* --- its summary -------------------------------------------------------------------- */
 
 void

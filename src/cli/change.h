@@ -34,6 +34,14 @@ struct change_options {
 int definition_wire(struct definition *definition, const struct context *context,
                     bool replace, struct wiring *wiring, struct failure **failure);
 
+/* definition_each() for a command that changes definitions: fails if the XML of several would
+ * go to one place. */
+int change_each(const struct context *context, const void *command_options,
+                const struct change_options *options,
+                int (*run)(const struct context *context, const void *command_options,
+                           struct failure **failure),
+                struct failure **failure);
+
 /* Fails if the options contradict each other on where the XML goes; definition_commit()
  * checks it, too. */
 int definition_check_output(const struct definition *definition,

@@ -27,6 +27,7 @@ struct context {
     bool verbose;
     char **operands; /* as many as the command allows */
     size_t operand_count;
+    bool is_one_of_several; /* operands: definition_each() has given the command one */
 };
 
 /* --- options ---------------------------------------------------------------------- */
@@ -63,7 +64,7 @@ enum takes {
 struct option_values {
     struct option_value {
         const struct option_row *row;
-        const char *text;
+        const char *text; /* its name if it takes none */
     } list[LIMIT_SETTINGS];
     size_t count;
 };
@@ -130,6 +131,7 @@ struct command_row {
 /* All of them, as `help --all` lists them; the last has no command. */
 extern const struct command_row commands[];
 
+extern const struct command cmd_apply;
 extern const struct command cmd_build;
 extern const struct command cmd_check;
 extern const struct command cmd_complete;
@@ -164,7 +166,7 @@ const struct command *command_find(const char *name, struct failure **failure);
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
-/* Of `wait`, `start` and `try`: the domain has stopped, there is no such domain, libvirt cannot
+/* Of `wait`, `start`, `apply` and `try`: the domain has stopped, there is no such domain, libvirt cannot
  * be reached, the time is over (as with timeout(1)). */
 #define STATUS_STOPPED 3
 #define STATUS_NO_DOMAIN 4

@@ -65,6 +65,7 @@ struct machine {
     bool has_disk;       /* it has its name */
     struct definition definition;
     struct new_passwords passwords;
+    char *generated; /* the password that was made for it, or NULL */
 };
 
 struct making {
@@ -80,7 +81,8 @@ struct making {
     char *memory;  /* in MiB */
     const char *network;
     struct buffer keys; /* the caller's own, or empty */
-    char **more;        /* operands for virt-install */
+    struct set_contents contents;
+    char **more; /* operands for virt-install */
     size_t more_count;
     struct machine *machines;
     size_t count;
@@ -391,15 +393,20 @@ write_request(struct making *making, struct machine *machine, struct wiring *wir
 {
     struct definition *definition = &machine->definition;
     struct writing writing = {.domain = &definition->domain,
+                              .contents = &making->contents,
                               .passwords = &machine->passwords};
+    int result;
     cleanup_free char *path = xasprintf("%s/%s", making->pool.path, machine->target);
 
-    if (set_write(&writing, &making->options->settings.values, wiring, failure) < 0)
+    result = set_write(&writing, &making->options->settings.values, wiring, failure);
+    machine->generated = writing.generated;
+    if (result < 0)
         return -1;
     if (making->keys.size > 0) {
         cleanup_free char *keys = xstrdup(making->keys.data);
 
-        set_add_keys(&writing, keys);
+        if (set_add_keys(&writing, "your keys in ~/.ssh", keys, failure) < 0)
+            return -1;
     }
     xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
     if (definition_wire(definition, making->context, false, wiring, failure) < 0)
@@ -591,10 +598,12 @@ clear(struct making *making)
         tmpfile_close(&machine->disk);
         free(machine->target);
         new_passwords_clear(&machine->passwords);
+        set_forget_password(&machine->generated);
         definition_clear(&machine->definition);
     }
     free(making->machines);
     buffer_clear(&making->keys);
+    set_contents_clear(&making->contents);
     free(making->memory);
     free(making->cached.name);
     image_clear(&making->image);
@@ -612,7 +621,7 @@ prepare(struct making *making, struct failure **failure)
     const struct context *context = making->context;
 
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
-        set_check_files(&options->settings.values, failure) < 0 ||
+        set_check_values(context, &options->settings.values, failure) < 0 ||
         find_login(making, failure) < 0 || find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
@@ -654,6 +663,12 @@ run(const struct context *context, const void *data, struct failure **failure)
         return -1;
     if (!context->quiet && !context->json)
         say_made(&making);
+    for (size_t i = 0; i < making.count && !context->dry_run; i++) {
+        const struct machine *machine = &making.machines[i];
+
+        if (machine->generated)
+            set_print_password(context, machine->name, machine->generated);
+    }
     if (context->dry_run || making.options->no_start)
         return STATUS_OK;
     return start_all(&making, failure);

@@ -16,7 +16,6 @@
 struct options {
     bool show_secrets;
     bool exit_code;
-    bool several; /* set by no option: each domain has a title */
 };
 
 /* What the next start is, as JSON and as a sentence. What cloud-init does with new documents
@@ -135,6 +134,13 @@ print_document(const struct compared_document *document, bool show_secrets)
     putchar('\n');
     if (diff.size > 0)
         print_outside_text(stdout, diff.data, diff.size, "\n\t");
+}
+
+void
+pending_print_documents(const struct comparison *comparison, bool show_secrets)
+{
+    for (size_t i = 0; i < comparison->document_count; i++)
+        print_document(&comparison->documents[i], show_secrets);
 }
 
 static void
@@ -261,10 +267,8 @@ print_json(const struct comparison *comparison, bool show_secrets)
                          &comparison->claim)));
 }
 
-/* Return: whether the next start changes anything. Another seed does not change a guest
- * that keeps what it has read. */
-static bool
-is_anything_pending(const struct comparison *comparison)
+bool
+pending_has_changes(const struct comparison *comparison)
 {
     if (comparison->wiring.change_count > 0)
         return true;
@@ -283,10 +287,9 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (context->json) {
         print_json(&comparison, options->show_secrets);
     } else {
-        if (options->several)
+        if (context->is_one_of_several)
             print_outside_line(stdout, "==> %s <==", comparison.source.domain.name);
-        for (size_t i = 0; i < comparison.document_count; i++)
-            print_document(&comparison.documents[i], options->show_secrets);
+        pending_print_documents(&comparison, options->show_secrets);
         print_boot(&comparison);
         print_circumstances(&comparison);
     }
@@ -295,7 +298,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
         return failure_prefix(failure, "domain '%s': not all could be compared",
                               comparison.source.domain.name);
     }
-    if (options->exit_code && is_anything_pending(&comparison))
+    if (options->exit_code && pending_has_changes(&comparison))
         return STATUS_CHANGES;
     return STATUS_OK;
 }
@@ -303,10 +306,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct options options = *(const struct options *)data;
-
-    options.several = context->operand_count > 1;
-    return definition_each(context, &options, run_one, failure);
+    return definition_each(context, data, run_one, failure);
 }
 
 static const struct option_row rows[] = {

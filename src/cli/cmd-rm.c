@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -45,15 +46,6 @@ find_disk(const struct definition *definition, bool *is_made)
             return steal(path);
     }
     return NULL;
-}
-
-static bool
-is_confirmed(void)
-{
-    char answer[16] = "";
-
-    fputs("Go on? [y/N] ", stderr);
-    return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
 static int
@@ -120,7 +112,7 @@ remove_domain(const struct context *context, const struct options *options,
                            runs ? ", which runs," : "",
                            removes_disk ? " and its disk " : "", removes_disk ? disk : "",
                            scope()->aside);
-        if (!is_confirmed())
+        if (!ask_yes("Go on?"))
             return fail_unconfirmed(name, failure);
     }
     if (runs && virDomainDestroy(domain) < 0 && virDomainIsActive(domain) == 1)
@@ -149,7 +141,7 @@ forget_domain(const struct context *context, const struct options *options,
                        "'%s' was not made by 'virt-seed new': the domain and its disks "
                        "stay, and what virt-seed has of it goes",
                        name);
-    if (!options->yes && !is_confirmed())
+    if (!options->yes && !ask_yes("Go on?"))
         return fail_unconfirmed(name, failure);
     if (virDomainIsActive(definition->libvirt) == 1)
         return failure_set(failure, FAILURE_USAGE,

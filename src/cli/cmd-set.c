@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/set.h"
 #include "store/secret-write.h"
@@ -11,6 +17,12 @@
 struct options {
     struct settings settings; /* the first member */
     struct change_options change;
+};
+
+/* The command for each of its domains. */
+struct job {
+    const struct options *options;
+    struct set_contents *contents;
 };
 
 /* --- passwords ---------------------------------------------------------------------- */
@@ -37,25 +49,51 @@ check_storage(const struct definition *definition, const struct change_options *
 
 /* --- the command ------------------------------------------------------------------ */
 
-static int
-run(const struct context *context, const void *data, struct failure **failure)
+/* Return: the line that says what has changed, owned by the caller (free). `written` is how
+ * many of the changes are those of the element. */
+static char *
+make_summary(const struct option_values *values, const struct wiring *wiring,
+             size_t written, bool has_password)
 {
-    const struct options *options = data;
+    cleanup_buffer struct buffer line = {0};
+
+    if (written > 0 && values->count > 0) {
+        cleanup_free char *settings = set_describe(values);
+
+        buffer_append_string(&line, settings);
+    } else if (written > 0) {
+        buffer_append_string(&line, "asks for cloud-init");
+    }
+    if (has_password)
+        buffer_append_string(&line, "; hash of the password stored on this host");
+    if (wiring->change_count > written)
+        buffer_printf(&line, "%swired", line.size > 0 ? "; " : "");
+    return xstrdup(buffer_text(&line));
+}
+
+static int
+run_one(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct job *job = data;
+    const struct options *options = job->options;
+    __attribute__((cleanup(set_forget_password))) char *generated = NULL;
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_new_passwords struct new_passwords passwords = NEW_PASSWORDS_NONE;
-    struct writing writing = {.domain = &definition.domain, .passwords = &passwords};
+    struct writing writing = {
+        .domain = &definition.domain, .contents = job->contents, .passwords = &passwords};
+    cleanup_free char *summary = NULL;
     bool has_password;
     size_t written;
     int result;
 
-    if (context->dry_run)
-        change.summary = "changed";
-    if (set_check_files(&options->settings.values, failure) < 0 ||
-        definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
-        definition_check_output(&definition, context, &change, failure) < 0 ||
-        set_write(&writing, &options->settings.values, &wiring, failure) < 0)
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+        definition_check_output(&definition, context, &change, failure) < 0)
+        return -1;
+    result = set_write(&writing, &options->settings.values, &wiring, failure);
+    generated = writing.generated;
+    if (result < 0)
         return -1;
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
@@ -69,6 +107,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         set_check_documents(&definition.domain, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
+    summary = make_summary(&options->settings.values, &wiring, written, has_password);
+    change.summary = context->dry_run ? "changed" : summary;
     if (!has_password || context->dry_run)
         return definition_commit(&definition, context, &change, "already set", &wiring,
                                  failure);
@@ -83,7 +123,39 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
             result = -1;
     }
+    if (result >= 0 && generated)
+        set_print_password(context, definition.domain.name, generated);
     return result;
+}
+
+static int
+check_values(const struct context *context, const struct option_values *values,
+             struct failure **failure)
+{
+    const bool reads_input = set_reads_standard_input(values);
+
+    if (set_check_values(context, values, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (reads_input && strcmp(context->operands[i], "-") == 0)
+            return failure_set(failure, FAILURE_USAGE,
+                               "a setting and the domain's XML cannot both be read from "
+                               "standard input\n"
+                               "give one of them as a file");
+    }
+    return 0;
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+    cleanup_set_contents struct set_contents contents = {0};
+    const struct job job = {.options = options, .contents = &contents};
+
+    if (check_values(context, &options->settings.values, failure) < 0)
+        return -1;
+    return change_each(context, &job, &options->change, run_one, failure);
 }
 
 static const struct option_row rows[] = {
@@ -94,7 +166,7 @@ static const struct option_row rows[] = {
 
 const struct command cmd_set = {
     .name = "set",
-    .operands = "DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-…",
     .summary = "configure a guest, and wire its domain",
     .help =
         "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"
@@ -104,6 +176,6 @@ const struct command cmd_set = {
         "running, the change takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
-    .takes = TAKES_JSON | TAKES_DRY_RUN,
+    .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,
     .run = run,
 };

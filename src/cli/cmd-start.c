@@ -64,26 +64,6 @@ struct starting {
 
 /* --- starting ---------------------------------------------------------------------- */
 
-/* Our hook's error is in the middle of libvirt's message. */
-static int
-fail_start(const char *name, struct failure **failure)
-{
-    static const char error[] = "virt-seed: error: ";
-    static const char hint[] = "virt-seed: hint: ";
-    const char *message = virGetLastErrorMessage();
-    const char *reason = strstr(message, error);
-    const char *advice = reason ? strstr(reason, hint) : NULL;
-
-    if (!reason)
-        return libvirt_fail(failure, "domain '%s' could not be started", name);
-    reason += strlen(error);
-    failure_set(failure, FAILURE_LIBVIRT, "%.*s", (int)strcspn(reason, "\n"), reason);
-    if (!advice)
-        return -1;
-    advice += strlen(hint);
-    return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
-}
-
 static void
 start(const struct starting *starting, struct job *job)
 {
@@ -96,7 +76,7 @@ start(const struct starting *starting, struct job *job)
     job->wired = result > 0;
     if (result < 0 || virDomainCreate(job->domain) == 0)
         return;
-    fail_start(name, &job->failure);
+    libvirt_fail_start(name, &job->failure);
     job->was_active = virDomainIsActive(job->domain) == 1;
     if (job->was_active)
         failure_free(steal(job->failure));
@@ -219,26 +199,41 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     return 0;
 }
 
+/* One that was undefined since the list was made does not stop the others. */
 static int
-add_all(struct starting *starting, struct failure **failure)
+add_listed(struct starting *starting, char *const *uuids, size_t count,
+           struct failure **failure)
 {
-    char **uuids = NULL;
-    size_t count = 0;
-    int result = 0;
-
-    if (definition_list_asking(starting->connection, VIR_CONNECT_LIST_DOMAINS_PERSISTENT,
-                               &uuids, &count, failure) < 0)
-        return -1;
-    for (size_t i = 0; result == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        /* One that was undefined since the list was made does not stop the others. */
         if (add_domain(starting, uuids[i], &reason) == 0 ||
             reason->code == FAILURE_DOMAIN_MISSING)
             continue;
         *failure = steal(reason);
-        result = -1;
+        return -1;
     }
+    return 0;
+}
+
+/* Nothing is started if a name is wrong. */
+static int
+add_domains(struct starting *starting, struct failure **failure)
+{
+    const struct context *context = starting->context;
+    char **uuids = NULL;
+    size_t count = 0;
+    int result = 0;
+
+    if (starting->options->all)
+        result = definition_list_asking(starting->connection,
+                                        VIR_CONNECT_LIST_DOMAINS_PERSISTENT, &uuids,
+                                        &count, failure);
+    for (size_t i = 0; result == 0 && i < context->operand_count; i++)
+        result = libvirt_expand(starting->connection, context->operands[i], &uuids,
+                                &count, failure);
+    if (result == 0)
+        result = add_listed(starting, uuids, count, failure);
     texts_free(uuids, count);
     return result;
 }
@@ -297,11 +292,7 @@ start_and_wait(struct starting *starting, struct failure **failure)
     starting->connection = libvirt_connect(context->uri, false, failure);
     if (!starting->connection)
         return -1;
-    for (size_t i = 0; i < context->operand_count; i++) {
-        if (add_domain(starting, context->operands[i], failure) < 0)
-            return -1;
-    }
-    if (starting->options->all && add_all(starting, failure) < 0)
+    if (add_domains(starting, failure) < 0)
         return -1;
     if (starting->waiting.count == 0) {
         if (!context->quiet && !starting->context->json)

@@ -302,24 +302,29 @@ compare_names(const void *one, const void *other)
                   ((const struct domain_status *)other)->name);
 }
 
-/* Adds the named domains in their order, or else all of them, sorted by name. */
+/* Adds the named domains in their order. */
 static int
-collect(struct rows *rows, const struct context *context, virConnectPtr connection,
-        struct failure **failure)
+collect_named(struct rows *rows, const struct operands *operands,
+              virConnectPtr connection, struct failure **failure)
+{
+    for (size_t i = 0; i < operands->count; i++) {
+        cleanup_libvirt_domain virDomainPtr domain =
+            libvirt_find_domain(connection, operands->list[i], failure);
+
+        if (!domain || add_row(rows, domain, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Adds all domains, sorted by name. */
+static int
+collect_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
 {
     virDomainPtr *domains = NULL;
+    int count = virConnectListAllDomains(connection, &domains, 0);
     int result = 0;
-    int count;
 
-    for (size_t i = 0; result == 0 && i < context->operand_count; i++) {
-        cleanup_libvirt_domain virDomainPtr domain =
-            libvirt_find_domain(connection, context->operands[i], failure);
-
-        result = domain ? add_row(rows, domain, failure) : -1;
-    }
-    if (result < 0 || context->operand_count > 0)
-        return result;
-    count = virConnectListAllDomains(connection, &domains, 0);
     if (count < 0)
         return libvirt_fail(failure, "could not list the domains");
     for (int i = 0; i < count; i++) {
@@ -466,6 +471,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
+    cleanup_operands struct operands operands = {0};
+    int result;
     __attribute__((cleanup(rows_clear))) struct rows rows = {.root = context->root,
                                                              .config = &config};
     cleanup_connection virConnectPtr connection =
@@ -473,7 +480,13 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
-    if (!connection || collect(&rows, context, connection, failure) < 0)
+    if (!connection || operands_expand(&operands, context, connection, failure) < 0)
+        return -1;
+    if (context->operand_count > 0)
+        result = collect_named(&rows, &operands, connection, failure);
+    else
+        result = collect_all(&rows, connection, failure);
+    if (result < 0)
         return -1;
     if (context->json)
         print_json(&rows);
@@ -486,7 +499,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                   "(qemu:///session); add -c qemu:///system for the host's\n",
                   stderr);
     }
-    return STATUS_OK;
+    return operands.is_incomplete ? STATUS_FAILURE : STATUS_OK;
 }
 
 const struct command cmd_status = {

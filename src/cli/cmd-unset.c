@@ -11,7 +11,7 @@ struct options {
 };
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_definition struct definition definition = {0};
@@ -33,6 +33,14 @@ run(const struct context *context, const void *data, struct failure **failure)
                              "nothing of virt-seed's to remove", &wiring, failure);
 }
 
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+
+    return change_each(context, options, &options->change, run_one, failure);
+}
+
 static const struct option_row rows[] = {
     OPTION(0, "wiring-only", NULL, wiring_only, "keep the <cloud-init> element"),
     CHANGE_ROWS,
@@ -41,7 +49,7 @@ static const struct option_row rows[] = {
 
 const struct command cmd_unset = {
     .name = "unset",
-    .operands = "DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-…",
     .summary = "remove the request and its wiring",
     .help =
         "Removes from a domain what virt-seed added: the cdrom, the report channel,\n"

@@ -15,22 +15,13 @@
 #include "store/record.h"
 #include "store/seed-file.h"
 
-/* What is, or would be, done about the seed of a domain. */
-enum outcome {
-    OUTCOME_NOT_RUNNING,
-    OUTCOME_UP_TO_DATE,
-    OUTCOME_SAME_INSTANCE,
-    OUTCOME_NEW_INSTANCE,
-    OUTCOME_KEPT,
-};
-
 /* What a new seed means for the guest. */
 static const char *const consequences[] = {
-    [OUTCOME_SAME_INSTANCE] =
+    [UPDATE_SAME_INSTANCE] =
         "The instance is the same: at the guest's next reboot, cloud-init reads the new seed, but repeats only what it does at every boot",
-    [OUTCOME_NEW_INSTANCE] =
+    [UPDATE_NEW_INSTANCE] =
         "It is another instance: when the guest is rebooted, cloud-init sets it up again",
-    [OUTCOME_KEPT] =
+    [UPDATE_KEPT] =
         "The guest was told to keep what it had read (cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init clean' in it",
 };
 
@@ -58,7 +49,7 @@ check_datasource(const struct delivery *delivery, const struct delivery *next,
 }
 
 /* Return: what the new seed means for the guest. */
-static enum outcome
+static enum update_outcome
 judge(const struct context *context, const char *uuid, const struct seed *old,
       const struct seed *seed)
 {
@@ -69,20 +60,19 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     const struct layout *layout = layout_find(seed->label);
 
     if (record_read(context->root, uuid, &record, &ignored) == 0 && record.cache_keep)
-        return OUTCOME_KEPT;
+        return UPDATE_KEPT;
     failure_free(steal(ignored));
     if (!layout || layout_read_identity(layout, old, &old_identity, &ignored) < 0 ||
         layout_read_identity(layout, seed, &identity, &ignored) < 0)
-        return OUTCOME_NEW_INSTANCE;
+        return UPDATE_NEW_INSTANCE;
     if (!identity_is_same(&old_identity, &identity))
-        return OUTCOME_NEW_INSTANCE;
-    return OUTCOME_SAME_INSTANCE;
+        return UPDATE_NEW_INSTANCE;
+    return UPDATE_SAME_INSTANCE;
 }
 
-/* `where` gets the place of the seed, in words. Return: an outcome, or -1. */
-static int
-update(const struct context *context, const struct definition *source, const char **where,
-       struct failure **failure)
+int
+running_seed_update(const struct context *context, const struct definition *source,
+                    const char **where, struct failure **failure)
 {
     cleanup_definition struct definition running = {0};
     cleanup_request struct request request = {0};
@@ -94,7 +84,7 @@ update(const struct context *context, const struct definition *source, const cha
     bool has_seed;
 
     if (virDomainIsActive(source->libvirt) == 0)
-        return OUTCOME_NOT_RUNNING;
+        return UPDATE_NOT_RUNNING;
     if (running_seed_check_caller(context, failure) < 0)
         return -1;
     /* Another update may change the running domain, too, until the lock is held. */
@@ -119,7 +109,7 @@ update(const struct context *context, const struct definition *source, const cha
                delivery->is_readable(context->root, &running.domain);
     if (has_seed &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
-        return OUTCOME_UP_TO_DATE;
+        return UPDATE_UP_TO_DATE;
     if (!context->dry_run && running_seed_replace(context, lock, source, &running,
                                                   &request, &seed, failure) < 0)
         return -1;
@@ -137,16 +127,16 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)
         return -1;
-    outcome = update(context, &source, &where, failure);
+    outcome = running_seed_update(context, &source, &where, failure);
     if (outcome < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);
     if (context->quiet)
         return STATUS_OK;
     fputs("domain '", stdout);
     print_outside_string(stdout, source.domain.name);
-    if (outcome == OUTCOME_NOT_RUNNING)
+    if (outcome == UPDATE_NOT_RUNNING)
         puts("' is not running: its next start makes the seed");
-    else if (outcome == OUTCOME_UP_TO_DATE)
+    else if (outcome == UPDATE_UP_TO_DATE)
         printf("' has that seed %s already\n", where);
     else
         printf("' %s the new seed %s. %s\n", context->dry_run ? "would have" : "has",

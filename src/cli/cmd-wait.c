@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/waiting.h"
 
 struct options {
@@ -9,19 +10,33 @@ struct options {
 };
 
 static int
+wait_for_all(struct waiting *waiting, const struct operands *operands,
+             struct failure **failure)
+{
+    for (size_t i = 0; i < operands->count; i++) {
+        if (!waiting_add(waiting, operands->list[i], failure))
+            return -1;
+    }
+    for (size_t i = 0; i < waiting->count; i++)
+        waiting_begin(waiting->guests[i]);
+    return waiting->count > 0 ? waiting_run(waiting, failure) : 0;
+}
+
+static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
+    cleanup_operands struct operands operands = {0};
     struct waiting waiting;
-    bool can_wait = waiting_open(&waiting, context, &options->waiting, failure) == 0;
+    int status;
 
-    for (size_t i = 0; can_wait && i < context->operand_count; i++)
-        can_wait = waiting_add(&waiting, context->operands[i], failure);
-    for (size_t i = 0; can_wait && i < waiting.count; i++)
-        waiting_begin(waiting.guests[i]);
-    if (can_wait)
-        waiting_run(&waiting, failure);
-    return waiting_close(&waiting, *failure);
+    if (waiting_open(&waiting, context, &options->waiting, failure) == 0 &&
+        operands_expand(&operands, context, waiting.connection, failure) == 0)
+        wait_for_all(&waiting, &operands, failure);
+    status = waiting_close(&waiting, *failure);
+    if (operands.is_incomplete && !*failure)
+        return STATUS_NO_DOMAIN;
+    return status;
 }
 
 static const struct option_row rows[] = {
@@ -45,8 +60,8 @@ const struct command cmd_wait = {
         "    4  there is no such domain\n"
         "    5  libvirt cannot be reached, or closes the connection\n"
         "  124  the time is up\n"
-        "With several domains, it waits for all of them; the exit status is the first of\n"
-        "1, 3, 124 that one of them has, or 0.\n",
+        "With several domains, it waits for all of them; the exit status is 4 if a name\n"
+        "has no domain, else the first of 1, 3, 124 that one of them has, or 0.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON,

@@ -128,15 +128,8 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    bool has_output = options->change.output != NULL;
 
-    for (size_t i = 0; !options->change.in_place && i < context->operand_count; i++)
-        has_output = has_output || definition_is_file(context->operands[i]);
-    if (has_output && context->operand_count > 1 && !context->dry_run)
-        return failure_set(failure, FAILURE_USAGE,
-                           "the XML of several domains cannot go to one place\n"
-                           "give --in-place for FILEs, or one domain at a time");
-    return definition_each(context, options, run_one, failure);
+    return change_each(context, options, &options->change, run_one, failure);
 }
 
 static const struct option_row rows[] = {

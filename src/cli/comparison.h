@@ -81,3 +81,12 @@ int comparison_read(struct comparison *comparison, const struct context *context
 void comparison_clear(struct comparison *comparison);
 
 #define cleanup_comparison __attribute__((cleanup(comparison_clear)))
+
+/* --- cmd-pending.c: what is said of it ------------------------------------------------- */
+
+/* Prints a line for each document, and what changes in its text. */
+void pending_print_documents(const struct comparison *comparison, bool show_secrets);
+
+/* Return: whether the next start changes anything. Another seed does not change a guest
+ * that keeps what it has read. */
+bool pending_has_changes(const struct comparison *comparison);

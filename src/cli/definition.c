@@ -178,23 +178,67 @@ definition_clear(struct definition *definition)
     *definition = (struct definition){0};
 }
 
+/* Adds what one operand stands for. */
+static int
+expand(struct operands *operands, const struct context *context, virConnectPtr connection,
+       const char *operand, struct failure **failure)
+{
+    cleanup_connection virConnectPtr own = NULL;
+
+    if (definition_is_file(operand) || (!connection && !libvirt_is_pattern(operand))) {
+        texts_add(&operands->list, &operands->count, xstrdup(operand));
+        return 0;
+    }
+    if (!connection)
+        connection = own = libvirt_connect(context->uri, true, failure);
+    if (!connection)
+        return -1;
+    return libvirt_expand(connection, operand, &operands->list, &operands->count,
+                          failure);
+}
+
+int
+operands_expand(struct operands *operands, const struct context *context,
+                virConnectPtr connection, struct failure **failure)
+{
+    for (size_t i = 0; i < context->operand_count; i++) {
+        cleanup_failure struct failure *failed = NULL;
+
+        if (expand(operands, context, connection, context->operands[i], &failed) == 0)
+            continue;
+        if (context->operand_count == 1 || failed->code != FAILURE_DOMAIN_MISSING) {
+            *failure = steal(failed);
+            return -1;
+        }
+        print_failure(failed);
+        operands->is_incomplete = true;
+    }
+    return 0;
+}
+
 int
 definition_each(const struct context *context, const void *options,
                 int (*run)(const struct context *context, const void *options,
                            struct failure **failure),
                 struct failure **failure)
 {
+    cleanup_operands struct operands operands = {0};
+    struct context one = *context;
     int worst = STATUS_OK;
 
-    for (size_t i = 0; i < context->operand_count; i++) {
+    if (operands_expand(&operands, context, NULL, failure) < 0)
+        return -1;
+    if (operands.is_incomplete)
+        worst = STATUS_FAILURE;
+    one.operand_count = 1;
+    one.is_one_of_several = operands.count > 1 || operands.is_incomplete;
+    for (size_t i = 0; i < operands.count; i++) {
         cleanup_failure struct failure *failed = NULL;
-        struct context one = *context;
         int status;
 
-        one.operands += i;
-        one.operand_count = 1;
+        one.operands = &operands.list[i];
         status = run(&one, options, &failed);
-        if (failed && (context->operand_count == 1 || failed->code == FAILURE_USAGE)) {
+        if (failed && (!one.is_one_of_several || failed->code == FAILURE_USAGE)) {
             *failure = steal(failed);
             return -1;
         }

@@ -14,6 +14,7 @@
 #include <libvirt/libvirt.h>
 #include <libxml/tree.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "domain/request.h"
@@ -66,9 +67,32 @@ int definition_fail_transient(virDomainPtr domain, struct failure **failure);
 
 /* --- several ---------------------------------------------------------------------- */
 
-/* Calls `run`, a command's, with each operand alone. With several operands a failure is
- * printed and the next one follows, unless the command line is wrong.
- * Return: the worst exit status, or -1 with a failure. */
+/* What the operands of a command stand for. */
+struct operands {
+    char **list; /* files as they were given, and names or UUIDs of domains */
+    size_t count;
+    bool is_incomplete; /* some stand for nothing, and that was printed */
+};
+
+/*
+ * Expands the patterns among the operands of the command (libvirt_expand()). With a
+ * connection, names of domains are looked up, too. An operand that stands for nothing hides
+ * no other: that is printed, and is a failure only if there is no other operand.
+ */
+int operands_expand(struct operands *operands, const struct context *context,
+                    virConnectPtr connection, struct failure **failure);
+
+static inline void
+operands_clear(struct operands *operands)
+{
+    texts_free(operands->list, operands->count);
+}
+
+#define cleanup_operands __attribute__((cleanup(operands_clear)))
+
+/* Calls `run`, a command's, with each operand alone, and with each domain that a pattern
+ * stands for. With several of them a failure is printed and the next one follows, unless
+ * the command line is wrong. Return: the worst exit status, or -1 with a failure. */
 int definition_each(const struct context *context, const void *options,
                     int (*run)(const struct context *context, const void *options,
                                struct failure **failure),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/libvirt.h"
 #include "store/libvirt-daemon.h"
 
@@ -94,6 +96,25 @@ libvirt_fail(struct failure **failure, const char *format, ...)
     va_end(arguments);
     return failure_set(failure, FAILURE_LIBVIRT, "%s: %s", message,
                        virGetLastErrorMessage());
+}
+
+int
+libvirt_fail_start(const char *name, struct failure **failure)
+{
+    static const char error[] = "virt-seed: error: ";
+    static const char hint[] = "virt-seed: hint: ";
+    const char *message = virGetLastErrorMessage();
+    const char *reason = strstr(message, error);
+    const char *advice = reason ? strstr(reason, hint) : NULL;
+
+    if (!reason)
+        return libvirt_fail(failure, "domain '%s' could not be started", name);
+    reason += strlen(error);
+    failure_set(failure, FAILURE_LIBVIRT, "%.*s", (int)strcspn(reason, "\n"), reason);
+    if (!advice)
+        return -1;
+    advice += strlen(hint);
+    return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
 }
 
 /* libvirt prints its errors unless it is given something else to do. */
@@ -303,6 +324,17 @@ libvirt_require_own(virConnectPtr connection, struct failure **failure)
                        uri ? uri : "");
 }
 
+static int
+hint_at_domains(struct failure **failure)
+{
+    if (scope()->home)
+        return failure_hint(
+            failure,
+            "this is your own session (qemu:///session); for the host's domains, add "
+            "-c qemu:///system");
+    return failure_hint(failure, "'virsh list --all' shows the domains");
+}
+
 virDomainPtr
 libvirt_find_domain(virConnectPtr connection, const char *name, struct failure **failure)
 {
@@ -321,12 +353,79 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
     }
     failure_set(failure, FAILURE_DOMAIN_MISSING, "there is no domain '%s': %s", name,
                 virGetLastErrorMessage());
-    if (scope()->home)
-        failure_hint(
-            failure,
-            "this is your own session (qemu:///session); for the host's domains, add "
-            "-c qemu:///system");
-    else
-        failure_hint(failure, "'virsh list --all' shows the domains");
+    hint_at_domains(failure);
     return NULL;
+}
+
+/* --- patterns ------------------------------------------------------------------------ */
+
+bool
+libvirt_is_pattern(const char *name)
+{
+    return strpbrk(name, "*?[");
+}
+
+static int
+compare_names(const void *one, const void *other)
+{
+    virDomainPtr const *first = one;
+    virDomainPtr const *second = other;
+
+    return strcmp(virDomainGetName(*first), virDomainGetName(*second));
+}
+
+/* `again`: also if it is in the list already. */
+static void
+add_uuid(virDomainPtr domain, bool again, char ***uuids, size_t *count)
+{
+    char uuid[VIR_UUID_STRING_BUFLEN];
+
+    if (virDomainGetUUIDString(domain, uuid) < 0)
+        return;
+    if (again || !texts_have(*uuids, *count, uuid))
+        texts_add(uuids, count, xstrdup(uuid));
+}
+
+static int
+add_matches(virConnectPtr connection, const char *pattern, char ***uuids, size_t *count,
+            struct failure **failure)
+{
+    virDomainPtr *domains = NULL;
+    int domain_count = virConnectListAllDomains(connection, &domains, 0);
+    bool is_matched = false;
+
+    if (domain_count < 0)
+        return libvirt_fail(failure, "could not list the domains");
+    if (domain_count > 0)
+        qsort(domains, (size_t)domain_count, sizeof(domains[0]), compare_names);
+    for (int i = 0; i < domain_count; i++) {
+        if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0) {
+            is_matched = true;
+            add_uuid(domains[i], false, uuids, count);
+        }
+        virDomainFree(domains[i]);
+    }
+    free(domains);
+    if (is_matched)
+        return 0;
+    failure_set(failure, FAILURE_DOMAIN_MISSING, "no domain has a name that matches '%s'",
+                pattern);
+    return hint_at_domains(failure);
+}
+
+int
+libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
+               size_t *count, struct failure **failure)
+{
+    cleanup_libvirt_domain virDomainPtr domain =
+        libvirt_find_domain(connection, operand, failure);
+
+    if (domain) {
+        add_uuid(domain, true, uuids, count);
+        return 0;
+    }
+    if ((*failure)->code != FAILURE_DOMAIN_MISSING || !libvirt_is_pattern(operand))
+        return -1;
+    failure_free(steal(*failure));
+    return add_matches(connection, operand, uuids, count, failure);
 }

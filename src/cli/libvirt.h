@@ -61,6 +61,17 @@ int libvirt_require_own(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
+/* Return: whether the name may be a pattern of names (fnmatch(3)). */
+bool libvirt_is_pattern(const char *name);
+
+/*
+ * Adds the UUIDs of the domains that the operand stands for to the list: of the domain with
+ * that name or UUID, whatever its name looks like, or else of those whose names match the
+ * pattern, sorted by name, but for those that are in the list. Fails if there is none.
+ */
+int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
+                   size_t *count, struct failure **failure);
+
 /*
  * Return: when the snapshot was taken from which the domain's guest continues, -1 if that
  * is not known; 0 if it is not from a snapshot, as far as libvirt knows: it forgets that
@@ -71,6 +82,10 @@ time_t libvirt_snapshot_time(virDomainPtr domain);
 /* Return: an address of the running guest, as libvirt's own DHCP server or the agent in the
  * guest knows it, owned by the caller (free), or NULL. */
 char *libvirt_find_address(virDomainPtr domain);
+
+/* Sets the failure of virDomainCreate() as libvirt's last error: our hook's message is in
+ * the middle of libvirt's. Return: -1. */
+int libvirt_fail_start(const char *name, struct failure **failure);
 
 /* Sets a failure with libvirt's last error after the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)

@@ -39,6 +39,7 @@ const struct command_row commands[] = {
     {&cmd_wait, NULL, "virt-seed wait --timeout=600 web1"},
     {&cmd_status, NULL, "virt-seed status"},
     {&cmd_update, NULL, "virt-seed update web1"},
+    {&cmd_apply, NULL, "virt-seed apply --timeout=900 web1"},
     {&cmd_done, NULL, "virt-seed done web1"},
     {&cmd_known_hosts, NULL, "virt-seed known-hosts --host=192.168.122.20 web1"},
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
 #include <crypt.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -17,38 +19,88 @@
 #include "host/secret.h"
 #include "store/secret-write.h"
 
-/* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,mac=… --------------------------------------- */
+/* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,search=…,mac=… ------------------------------ */
 
 #define IP_HINT                                                                          \
-    "write ADDRESS/PREFIX[,gw=ADDRESS][,dns=ADDRESS]...[,mac=MAC], or dhcp[,mac=MAC]"
+    "write ADDRESS/PREFIX[,gw=ADDRESS][,dns=ADDRESS]...[,search=DOMAIN]...[,mac=MAC or " \
+    ",network=NAME], or dhcp[,mac=MAC or ,network=NAME]"
 
-/* Return: the MAC that the value names, or that of the domain's only interface, owned by the
- * caller (free), or NULL. */
+/* Return: what the value says for that key, owned by the caller (free), or NULL. */
+static char *
+find_word(const char *value, const char *key)
+{
+    cleanup_free char *before = xasprintf(",%s=", key);
+    const char *found = strstr(value, before);
+
+    if (!found)
+        return NULL;
+    found += strlen(before);
+    return xstrndup(found, strcspn(found, ","));
+}
+
+static bool
+is_in_network(const struct interface *interface, const char *network)
+{
+    return xml_attribute_is(xml_child(interface->node, "source"), "network", network);
+}
+
+/* Return: the domain's only interface, or its only one in that network, or NULL. */
+static const struct interface *
+find_only(const struct interfaces *interfaces, const char *network,
+          struct failure **failure)
+{
+    cleanup_free char *place =
+        network ? xasprintf(" in the network '%.64s'", network) : xstrdup("");
+    const struct interface *found = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < interfaces->count; i++) {
+        const struct interface *interface = &interfaces->items[i];
+
+        if (network && !is_in_network(interface, network))
+            continue;
+        found = interface;
+        count++;
+    }
+    if (count == 1 && found->mac)
+        return found;
+    if (count == 1)
+        failure_set(failure, FAILURE_USAGE,
+                    "the domain's interface%s has no MAC yet\n"
+                    "write <mac address=\"...\"/> into it, or define the domain first",
+                    place);
+    else
+        failure_set(failure, FAILURE_USAGE,
+                    "the domain has %zu interfaces%s, and --ip needs one\n"
+                    "name it: add ',mac=MAC', or ',network=NAME' if only one is in that "
+                    "network",
+                    count, place);
+    return NULL;
+}
+
+/* Return: the MAC of the interface that the value names, or of the domain's only one, owned
+ * by the caller (free), or NULL. */
 static char *
 find_mac(const struct writing *writing, const char *value, struct failure **failure)
 {
-    const char *named = strstr(value, ",mac=");
     cleanup_interfaces struct interfaces interfaces = {0};
-    cleanup_free char *text = named ? xstrndup(named + 5, strcspn(named + 5, ",")) : NULL;
+    cleanup_free char *text = find_word(value, "mac");
+    cleanup_free char *network = find_word(value, "network");
     char *mac = text ? interface_normalize_mac(text) : NULL;
+    const struct interface *only;
 
     if (text && !mac)
         failure_set(failure, FAILURE_USAGE,
                     "--ip has mac=%.64s, which is not a MAC\n" IP_HINT, text);
+    if (mac && network) {
+        free(steal(mac));
+        failure_set(failure, FAILURE_USAGE,
+                    "--ip has both mac= and network=\nname the interface by one of them");
+    }
     if (text || interfaces_read(&interfaces, writing->domain, failure) < 0)
         return mac;
-    if (interfaces.count == 1 && interfaces.items[0].mac)
-        return xstrdup(interfaces.items[0].mac);
-    if (interfaces.count == 1)
-        failure_set(failure, FAILURE_USAGE,
-                    "the domain's interface has no MAC yet\n"
-                    "write <mac address=\"...\"/> into it, or define the domain first");
-    else
-        failure_set(failure, FAILURE_USAGE,
-                    "the domain has %zu interfaces, and --ip needs one\n"
-                    "name it by its MAC: --ip=%.64s,mac=MAC",
-                    interfaces.count, value);
-    return NULL;
+    only = find_only(&interfaces, network, failure);
+    return only ? xstrdup(only->mac) : NULL;
 }
 
 static xmlNode *
@@ -86,7 +138,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
 {
     static const struct {
         const char *key, *element;
-    } keys[] = {{"gw", "gateway"}, {"dns", "nameserver"}};
+    } keys[] = {{"gw", "gateway"}, {"dns", "nameserver"}, {"search", "search"}};
     cleanup_free char *mac = find_mac(writing, value->text, failure);
     cleanup_free char *words = xstrdup(value->text);
     xmlNode *config, *node;
@@ -117,7 +169,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
             *text++ = '\0';
         while (text && i < ARRAY_SIZE(keys) && strcmp(keys[i].key, word) != 0)
             i++;
-        if (text && strcmp(word, "mac") == 0)
+        if (text && (strcmp(word, "mac") == 0 || strcmp(word, "network") == 0))
             continue;
         if (!text || dhcp || i == ARRAY_SIZE(keys))
             return failure_set(failure, FAILURE_USAGE,
@@ -129,6 +181,12 @@ set_add_ip(struct writing *writing, const struct option_value *value,
 }
 
 /* --- passwords --------------------------------------------------------------------- */
+
+/* Of a password that is made: 20 characters of 5 bits each, without those that look alike
+ * (0 and o, 1 and l). */
+#define GENERATED_LENGTH 20
+static const char generated_characters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+static_assert(sizeof(generated_characters) - 1 == 32, "each has 5 bits");
 
 /* Return: the hash of the password, owned by the caller (free), or NULL. */
 static char *
@@ -184,34 +242,80 @@ set_remove_password(struct writing *writing, const struct option_value *value)
     }
 }
 
-int
-set_add_password(struct writing *writing, const struct option_value *value,
-                 struct failure **failure)
+static int
+store_password(struct writing *writing, const struct option_value *value,
+               const char *password, struct failure **failure)
 {
     const struct setting *setting = value->row->data;
     const bool is_root = strcmp(setting->element, ROOT_PASSWORD_NAME) == 0;
     char **hash =
         &writing->passwords->hashes[is_root ? PASSWORD_OF_ROOT : PASSWORD_OF_USER];
-    cleanup_buffer struct buffer content = {0};
 
     if (*hash)
         return failure_set(failure, FAILURE_USAGE,
-                           "--%s was given twice\ngive it once, with the file to use",
+                           "--%s sets a password that was given already\n"
+                           "set each password once, by one option",
                            value->row->name);
-    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, &content, failure) < 0)
-        return -1;
-    if (!is_password(&content))
-        return failure_set(
-            failure, FAILURE_REQUEST,
-            "'%s' must contain one line of 1 to %d bytes, without tabs and "
-            "other control characters\n"
-            "put only the password in it",
-            value->text, CRYPT_MAX_PASSPHRASE_SIZE - 1);
-    *hash = hash_password(content.data, failure);
+    *hash = hash_password(password, failure);
     if (!*hash)
         return -1;
     xml_set_attribute(writing->element, setting->element, "stored");
     return 0;
+}
+
+int
+set_add_password(struct writing *writing, const struct option_value *value,
+                 struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_free char *source = NULL;
+
+    if (set_read(writing, value, LIMIT_PASSWORD + 1, &content, failure) < 0)
+        return -1;
+    if (is_password(&content))
+        return store_password(writing, value, content.data, failure);
+    source = set_describe_source(value);
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s must contain one line of 1 to %d bytes, without tabs and "
+                       "other control characters\n"
+                       "put only the password in it",
+                       source, CRYPT_MAX_PASSPHRASE_SIZE - 1);
+}
+
+int
+set_generate_password(struct writing *writing, const struct option_value *value,
+                      struct failure **failure)
+{
+    unsigned char random[GENERATED_LENGTH];
+    char password[GENERATED_LENGTH + 1] = "";
+
+    if (getrandom(random, sizeof(random), 0) != sizeof(random))
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not make a password");
+    for (size_t i = 0; i < sizeof(random); i++)
+        password[i] =
+            generated_characters[random[i] % (sizeof(generated_characters) - 1)];
+    if (store_password(writing, value, password, failure) < 0)
+        return -1;
+    writing->generated = xstrdup(password);
+    return 0;
+}
+
+void
+set_forget_password(char **password)
+{
+    if (*password)
+        explicit_bzero(*password, strlen(*password));
+    free(*password);
+}
+
+void
+set_print_password(const struct context *context, const char *name, const char *password)
+{
+    if (context->quiet)
+        print_outside_line(stdout, "%s", password);
+    else
+        print_outside_line(stdout, "%s: password %s", name, password);
 }
 
 /* --- --secret PART=NAME[/KEY] ----------------------------------------------------- */

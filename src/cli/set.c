@@ -16,14 +16,96 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "cli/ask.h"
 #include "cli/io.h"
 #include "cli/set.h"
 #include "domain/element.h"
+#include "domain/guest-value.h"
 #include "domain/request.h"
+#include "domain/ssh-key.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
 #include "wire/wire.h"
+
+/* --- what the values name ----------------------------------------------------------- */
+
+static bool
+is_path(const struct option_value *value)
+{
+    const char *argument = value->row->argument;
+
+    return argument && strcmp(argument, "FILE") == 0;
+}
+
+static bool
+is_standard_input(const struct option_value *value)
+{
+    return is_path(value) && strcmp(value->text, "-") == 0;
+}
+
+bool
+set_reads_standard_input(const struct option_values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        if (is_standard_input(&values->list[i]))
+            return true;
+    }
+    return false;
+}
+
+char *
+set_describe_source(const struct option_value *value)
+{
+    const struct setting *setting = value->row->data;
+
+    if (setting->asks_for)
+        return xasprintf("the password of %s", setting->asks_for);
+    if (is_standard_input(value))
+        return xstrdup("standard input");
+    return xasprintf("'%s'", value->text);
+}
+
+static int
+read_value(const struct option_value *value, size_t limit, struct buffer *content,
+           struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+
+    if (setting->asks_for)
+        return ask_password(setting->asks_for, content, failure);
+    return io_read(is_standard_input(value) ? NULL : value->text, limit, FILE_HINT,
+                   content, failure);
+}
+
+int
+set_read(const struct writing *writing, const struct option_value *value, size_t limit,
+         struct buffer *content, struct failure **failure)
+{
+    struct set_content *kept;
+
+    if (!writing->contents)
+        return read_value(value, limit, content, failure);
+    kept = &writing->contents->list[writing->index];
+    if (!kept->is_read && read_value(value, limit, &kept->data, failure) < 0)
+        return -1;
+    kept->is_read = true;
+    buffer_append(content, kept->data.data, kept->data.size);
+    return 0;
+}
+
+void
+set_contents_clear(struct set_contents *contents)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(contents->list); i++) {
+        struct buffer *data = &contents->list[i].data;
+
+        /* It may be a password. */
+        if (data->size > 0)
+            explicit_bzero(data->data, data->size);
+        buffer_clear(data);
+    }
+}
 
 /* --- the element ------------------------------------------------------------------ */
 
@@ -109,7 +191,7 @@ add_document(struct writing *writing, const struct option_value *value,
     cleanup_buffer struct buffer content = {0};
     xmlNode *node;
 
-    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0)
+    if (set_read(writing, value, LIMIT_PART, &content, failure) < 0)
         return -1;
     node = set_indent(
         element_add_data(writing->element, setting->element, content.data, content.size));
@@ -183,18 +265,27 @@ add_entry(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-void
-set_add_keys(struct writing *writing, char *text)
+static int
+check_ssh_key(const char *source, const char *key, int number, struct failure **failure)
+{
+    if (ssh_key_check(key, failure) == 0 && ssh_key_decode(key, failure) == 0)
+        return 0;
+    return failure_prefix(failure, "%s, line %d", source, number);
+}
+
+int
+set_add_keys(struct writing *writing, const char *source, char *text,
+             struct failure **failure)
 {
     xmlNode *parent = set_find_or_add(writing->element, "ssh-authorized-keys");
-    char *rest = NULL;
+    int number = 0;
 
-    for (char *line = strtok_r(text, "\r\n", &rest); line;
-         line = strtok_r(NULL, "\r\n", &rest)) {
-        line += strspn(line, " \t");
-        if (*line && *line != '#')
-            set_indent(element_add_text(parent, "key", line));
+    for (char *key; (key = ssh_key_next(&text, &number));) {
+        if (check_ssh_key(source, key, number, failure) < 0)
+            return -1;
+        set_indent(element_add_text(parent, "key", key));
     }
+    return 0;
 }
 
 static int
@@ -202,22 +293,15 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
              struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
+    cleanup_free char *source = set_describe_source(value);
 
-    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
+    if (set_read(writing, value, LIMIT_PART, &content, failure) < 0 ||
         check_text(value, content.data, content.size, failure) < 0)
         return -1;
-    buffer_append_string(&content, "");
-    set_add_keys(writing, content.data);
-    return 0;
+    return set_add_keys(writing, source, content.data, failure);
 }
 
 /* --- all of them ------------------------------------------------------------------ */
-
-static bool
-is_path(const struct option_value *value)
-{
-    return strcmp(value->row->argument, "FILE") == 0;
-}
 
 int
 set_write(struct writing *writing, const struct option_values *values,
@@ -248,6 +332,7 @@ set_write(struct writing *writing, const struct option_values *values,
 
         if (!is_path(value))
             result = check_text(value, value->text, strlen(value->text), failure);
+        writing->index = i;
         if (result == 0 && *value->text)
             result = setting->add(writing, value, failure);
     }
@@ -260,15 +345,65 @@ set_write(struct writing *writing, const struct option_values *values,
     return result;
 }
 
-int
-set_check_files(const struct option_values *values, struct failure **failure)
+/* Return: owned by the caller (free). */
+static char *
+describe_value(const struct option_value *value)
 {
+    const struct setting *setting = value->row->data;
+    const char *name = value->row->name;
+    const char *text = value->text;
+    const char *slash = strrchr(text, '/');
+
+    if (!*text)
+        return xasprintf("no %s", name);
+    if (!value->row->argument)
+        return xstrdup(name);
+    if (is_standard_input(value))
+        return xasprintf("%s of standard input", name);
+    if (is_path(value))
+        return xasprintf("%s %s", name, slash ? slash + 1 : text);
+    if (setting->add == add_entry)
+        return xasprintf("%s %.*s", name, (int)strcspn(text, "="), text);
+    return xasprintf("%s %s", name, text);
+}
+
+char *
+set_describe(const struct option_values *values)
+{
+    cleanup_buffer struct buffer list = {0};
+
+    for (size_t i = 0; i < values->count; i++) {
+        cleanup_free char *text = describe_value(&values->list[i]);
+
+        buffer_printf(&list, "%s%s", i > 0 ? ", " : "", text);
+    }
+    return xstrdup(buffer_text(&list));
+}
+
+int
+set_check_values(const struct context *context, const struct option_values *values,
+                 struct failure **failure)
+{
+    const struct option_value *first = NULL;
+
     for (size_t i = 0; i < values->count; i++) {
         const struct option_value *value = &values->list[i];
 
-        if (is_path(value) && *value->text && access(value->text, R_OK) < 0)
+        if (context->json && strcmp(value->row->name, "password-generate") == 0)
+            return failure_set(failure, FAILURE_USAGE,
+                               "--password-generate and --json cannot be combined\n"
+                               "use --quiet to get the password alone");
+        if (is_standard_input(value)) {
+            if (first)
+                return failure_set(failure, FAILURE_USAGE,
+                                   "--%s and --%s cannot both read standard input\n"
+                                   "give one of them a file",
+                                   first->row->name, value->row->name);
+            first = value;
+        } else if (is_path(value) && *value->text && access(value->text, R_OK) < 0) {
             return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                      "could not read '%s'\n" FILE_HINT, value->text);
+        }
     }
     return 0;
 }
@@ -327,15 +462,25 @@ const struct option_row set_rows[] = {
             .element = "user_name", .add = add_text),
     SETTING("timezone", "ZONE", "such as Europe/Berlin", .below = "initialization",
             .element = "timezone", .add = add_text),
-    SETTING("ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,mac=MAC|dhcp",
-            "the address of an interface; gw, dns and mac are optional *",
-            .remove = set_remove_ip, .add = set_add_ip),
+    SETTING(
+        "ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,search=DOMAIN,mac=MAC|dhcp",
+        "the address of an interface, by its mac= or network=; all but the address is optional *",
+        .remove = set_remove_ip, .add = set_add_ip),
     SETTING(
         "password-file", "FILE", "the default user's password; this host stores its hash",
         .element = PASSWORD_NAME, .remove = set_remove_password, .add = set_add_password),
+    SETTING("password", NULL, "the same, asked for on the terminal",
+            .element = PASSWORD_NAME, .remove = set_remove_password,
+            .add = set_add_password, .asks_for = "the default user"),
+    SETTING("password-generate", NULL, "the same, made now and printed once",
+            .element = PASSWORD_NAME, .remove = set_remove_password,
+            .add = set_generate_password),
     SETTING("root-password-file", "FILE", "root's password; this host stores its hash",
             .element = ROOT_PASSWORD_NAME, .remove = set_remove_password,
             .add = set_add_password),
+    SETTING("root-password", NULL, "the same, asked for on the terminal",
+            .element = ROOT_PASSWORD_NAME, .remove = set_remove_password,
+            .add = set_add_password, .asks_for = "root"),
     SETTING(
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",

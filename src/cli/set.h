@@ -5,6 +5,8 @@
 
 #include <libxml/tree.h>
 
+#include "base/buffer.h"
+#include "base/limits.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "store/secret-write.h"
@@ -20,10 +22,26 @@ struct settings {
 
 extern const struct option_row set_rows[];
 
+/* What was read for each value, by its index: standard input and FIFOs can be read once,
+ * and people are asked once, for all domains of the command. */
+struct set_contents {
+    struct set_content {
+        bool is_read;
+        struct buffer data;
+    } list[LIMIT_SETTINGS];
+};
+
+void set_contents_clear(struct set_contents *contents);
+
+#define cleanup_set_contents __attribute__((cleanup(set_contents_clear)))
+
 struct writing {
     const struct domain *domain;
-    xmlNode *element; /* <cloud-init> */
+    struct set_contents *contents; /* NULL: each is read again for each domain */
+    xmlNode *element;              /* <cloud-init> */
     struct new_passwords *passwords;
+    char *generated; /* the password that was made, or NULL; owned by the caller */
+    size_t index;    /* of the value that is being added */
 };
 
 /* What one value of an option does to the element: what was there is removed, then it is
@@ -40,10 +58,13 @@ struct setting {
     set_adder *add;
     const char *attribute; /* that the element gets, or NULL */
     const char *value;
+    const char *asks_for; /* whose password the terminal is asked for, or NULL */
 };
 
-/* Fails before anything else is asked if a file cannot be read. */
-int set_check_files(const struct option_values *values, struct failure **failure);
+/* Fails before anything else is asked if a file cannot be read, or values contradict each
+ * other. */
+int set_check_values(const struct context *context, const struct option_values *values,
+                     struct failure **failure);
 
 /* Writes the settings into the element, which is added if there is none, and notes in
  * `wiring` what has changed, if anything. */
@@ -53,6 +74,20 @@ int set_write(struct writing *writing, const struct option_values *values,
 /* Fails if a start would refuse a document that its guest cannot read. The host's files and
  * secrets, which may be out of the caller's reach, are not looked at. */
 int set_check_documents(const struct domain *domain, struct failure **failure);
+
+/* Return: whether a value is to be read from standard input. */
+bool set_reads_standard_input(const struct option_values *values);
+
+/* Return: what the value is read from, as a message names it, owned by the caller (free). */
+char *set_describe_source(const struct option_value *value);
+
+/* Reads the value's file, or the answer to its question. `content` is the caller's own copy. */
+int set_read(const struct writing *writing, const struct option_value *value,
+             size_t limit, struct buffer *content, struct failure **failure);
+
+/* Return: what the values set, in one line, "user-data web1.yaml, hostname web1", owned by
+ * the caller (free). It has no value that may be a secret. */
+char *set_describe(const struct option_values *values);
 
 /* --- the element ---------------------------------------------------------------------- */
 
@@ -68,8 +103,9 @@ void set_remove_all(xmlNode *parent, const char *name);
 void set_remove_if_empty(xmlNode *node);
 
 /* Adds each line of authorized_keys, or of a .pub file, that is not a comment; divides the
- * text in place. */
-void set_add_keys(struct writing *writing, char *text);
+ * text in place. `source` names it in messages. */
+int set_add_keys(struct writing *writing, const char *source, char *text,
+                 struct failure **failure);
 
 /* --- settings ------------------------------------------------------------------------- */
 
@@ -77,10 +113,19 @@ void set_add_keys(struct writing *writing, char *text);
 set_remover set_remove_ip;
 set_adder set_add_ip;
 
-/* --password-file and --root-password-file: a hash that the host stores, and an attribute
- * that says so. */
+/* --password-file, --password and those of root: a hash that the host stores, and an
+ * attribute that says so. */
 set_remover set_remove_password;
 set_adder set_add_password;
+
+/* --password-generate: the same with a new password. */
+set_adder set_generate_password;
+
+/* Prints the one that was made; with --quiet it stands alone, for scripts. */
+void set_print_password(const struct context *context, const char *name,
+                        const char *password);
+/* Wipes it; it may be NULL. */
+void set_forget_password(char **password);
 
 /* --secret: PART=NAME[/KEY]. */
 set_remover set_remove_secret;

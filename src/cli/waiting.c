@@ -375,6 +375,14 @@ waiting_begin_start(struct guest *guest)
     snprintf(guest->passed, sizeof(guest->passed), "%s", guest->report.boot);
 }
 
+void
+waiting_begin_reboot(struct guest *guest)
+{
+    guest->next = true;
+    snprintf(guest->passed, sizeof(guest->passed), "%s", guest->report.boot);
+    waiting_begin(guest);
+}
+
 /* --- what happens ----------------------------------------------------------------- */
 
 void

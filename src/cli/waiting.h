@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waiting for guests, which `wait` does, and `start` and `try` with the domains that they
- * start. follow.c says what happens to them, waiting.c decides when the waiting is over,
+ * Waiting for guests, which `wait` does, and `start`, `apply` and `try` with the domains that
+ * they start or reboot. follow.c says what happens to them, waiting.c decides when the waiting is over,
  * and progress.c shows both.
  */
 #pragma once
@@ -95,6 +95,9 @@ void waiting_begin(struct guest *guest);
 /* The same for a domain that the caller is going to start: what its guest said before
  * does not count. */
 void waiting_begin_start(struct guest *guest);
+
+/* The same for a domain that the caller is going to reboot. */
+void waiting_begin_reboot(struct guest *guest);
 
 /* Ends the waiting for a domain: in a word, and with the exit status for that. `report` is what
  * is known of the guest, or NULL; `failure` is NULL if all is well. */

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/guest-value.h"
+#include "domain/ssh-key.h"
 
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -149,15 +150,8 @@ is_key(const char *text)
     /* Options may come first. */
     for (int words = 0; words < 2; words++) {
         const char *word = text;
-        bool quoted = false;
 
-        /* Options may have blanks in double quotes. */
-        for (; *text; text++) {
-            if (!quoted && (*text == ' ' || *text == '\t'))
-                break;
-            if (*text == '"')
-                quoted = !quoted;
-        }
+        text = ssh_key_skip_options(text);
         text += strspn(text, " \t");
         for (size_t i = 0; i < ARRAY_SIZE(type_prefixes); i++) {
             if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)

@@ -33,7 +33,8 @@ int hostname_check(const char *hostname, struct failure **failure);
 char *hostname_from_domain(const char *name, const char *uuid, bool by_byte);
 
 /* Checks that the text is one line of an authorized_keys file (sshd(8)): options, if any,
- * the key's type, the key. */
+ * the key's type, and what looks like the key. ssh_key_decode() knows whether it is one; a
+ * start is not refused for that. */
 int ssh_key_check(const char *text, struct failure **failure);
 
 /*

@@ -486,6 +486,8 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 static int
 fail_missing(const struct domain *domain, struct failure **failure)
 {
+    cleanup_free char *name = xshellquote(domain->name);
+
     xml_foreach_element(other, xml_child(domain->root, "metadata")) {
         if (strcmp((const char *)other->name, "cloud-init") == 0)
             return failure_set(failure, FAILURE_REQUEST_MISSING,
@@ -496,9 +498,9 @@ fail_missing(const struct domain *domain, struct failure **failure)
     }
     return failure_set(failure, FAILURE_REQUEST_MISSING,
                        "does not ask for cloud-init: its <metadata> has no <cloud-init>\n"
-                       "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…</ci:cloud-init>"
-                       "</metadata>; see virt-seed-xml(5)",
-                       REQUEST_NAMESPACE);
+                       "give it a request: virt-seed set %s --ssh-key=FILE "
+                       "--user-data=FILE; see virt-seed-xml(5)",
+                       name);
 }
 
 int

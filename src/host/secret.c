@@ -203,9 +203,9 @@ check_allowed(int secret, const char *name, const struct secret_user *user,
             return 0;
     }
     return failure_set(failure, FAILURE_SECRET_DENIED,
-                       "domain '%s' may not use the secret '%s'\n"
+                       "the domain may not use the secret '%s'\n"
                        "add its UUID or a pattern of its name to %s/%s/" ALLOW,
-                       user->name, name, scope()->secrets, name);
+                       name, scope()->secrets, name);
 }
 
 /* --- reading ---------------------------------------------------------------------- */

@@ -101,9 +101,9 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
         return failure_set(
             failure, FAILURE_REQUEST_MISSING,
             "domain '%s' does not ask for cloud-init\n"
-            "give it a request with 'virt-seed set'; or start it without a seed: virsh "
-            "start %s",
-            domain.name, name);
+            "give it a request: virt-seed set %s --ssh-key=FILE --user-data=FILE; or start "
+            "it without a seed: virsh start %s",
+            domain.name, name, name);
     }
     need_labels(&domain, &needs);
     host->answer(host->data, &needs);

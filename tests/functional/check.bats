@@ -412,3 +412,12 @@ password: hunter2
     wired_xml >good.xml
     run -0 check --strict good.xml
 }
+
+@test "a domain without a request is told the command that gives it one" {
+    domain_xml | sed '/<metadata>/,/<\/metadata>/d' >web1.xml
+    for command in check wire; do
+        run -1 virt-seed "$command" web1.xml
+        assert_said 'virt-seed set web1 --ssh-key=FILE --user-data=FILE'
+        [[ $output != *xmlns* ]]
+    done
+}

@@ -130,7 +130,7 @@ options_of_help() {
 @test "abbreviations of long options are refused, and no value is printed" {
     local -a given
 
-    for given in '--password hunter2' --password=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
+    for given in '--passwor hunter2' --passwor=hunter2 '--root-pass hunter2' '--ssh-k hunter2'; do
         # shellcheck disable=SC2086  # an option and its value
         run virt-seed set -i unwired.xml $given
         assert_refused 2 "unknown option '${given[0]%%[ =]*}'"
@@ -639,9 +639,9 @@ options_of_help() {
     make_secret web1 allow db1
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
     run virt-seed --root "$root" dump --show-secrets secret.xml
-    assert_refused 1 "'web1' may not use the secret" "/secrets/web1/allow"
+    assert_refused 1 "domain 'web1': <" 'the domain may not use the secret' "/secrets/web1/allow"
     run virt-seed --root "$root" build -o seed.iso secret.xml
-    assert_refused 1 "'web1' may not use the secret"
+    assert_refused 1 "domain 'web1': <" 'the domain may not use the secret'
     [[ ! -e seed.iso ]]
 }
 

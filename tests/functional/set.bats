@@ -178,7 +178,12 @@ END
 
 @test "says what it wrote, or that there was nothing to write" {
     run --separate-stderr -0 virt-seed set --hostname=one --meta-data=a=1 -o out.xml web1.xml
-    [[ $output = *"<cloud-init> added"*'--hostname written'*'--meta-data written'*'cdrom'* ]]
+    [[ $output = 'web1: hostname one, meta-data a; wired' ]]
+    run --separate-stderr -0 virt-seed set -v --hostname=one --meta-data=a=1 -o out.xml web1.xml
+    [[ ${lines[0]} = 'web1: hostname one, meta-data a; wired' ]]
+    [[ $output = *$'\n  <cloud-init> added'*$'\n  --hostname written\n  --meta-data written\n  cdrom'* ]]
+    run --separate-stderr -0 virt-seed set -o - web1.xml
+    [[ $stderr = 'web1: asks for cloud-init; wired' ]]
     run -0 virt-seed set --hostname=one --meta-data=a=1 --in-place out.xml
     assert_said "already set"
     run -0 virt-seed set --hostname=two --json --in-place out.xml
@@ -186,12 +191,16 @@ END
     # Only blanks differ, but they are part of the value and of the document.
     virt-seed --quiet set --meta-data=a=' ' --in-place out.xml
     run -0 virt-seed set --meta-data=a='  ' --in-place out.xml
-    assert_said '--meta-data written'
+    [[ $output = 'web1: meta-data a' ]]
+    mkdir -p folder
+    cp keys folder/
+    run -0 virt-seed set --ssh-key=folder/keys --hostname= --user-data=- --in-place out.xml <user-data
+    [[ $output = 'web1: ssh-key keys, no hostname, user-data of standard input' ]]
     sed -i 's/^locale/ locale/' user-data
     sets --user-data=user-data >out.xml
     sed -i 's/^ locale/  locale/' user-data
     run -0 virt-seed set --user-data=user-data --in-place out.xml
-    assert_said '--user-data written'
+    [[ $output = 'web1: user-data user-data' ]]
 }
 
 @test "uses a namespace prefix that is already there" {
@@ -280,7 +289,7 @@ END
             assert_refused 1 "'$file' must contain one line of 1 to 511 bytes" 'put only the password in it'
         done
         run virt-seed --root="$root" set "--$option-file=password" "--$option-file=password" web1.xml
-        assert_refused 2 "--$option-file was given twice"
+        assert_refused 2 "--$option-file sets a password that was given already"
     done
     head -c 600 /dev/zero | tr '\0' a >long
     run virt-seed --root="$root" set --root-password-file=long web1.xml
@@ -387,4 +396,67 @@ with_interfaces() {
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
     assert_refused 2 'the domain has 0 interfaces'
+}
+
+@test "an interface is named by its network, if only one is in it" {
+    with_interfaces 52:54:00:12:34:01
+    with_interfaces 52:54:00:12:34:02
+    sed -i "0,/network='default'/s//network='front'/" web1.xml
+    sets --ip=192.0.2.10/24,network=front,dns=192.0.2.53,search=example.org,search=example.com >out.xml
+    run -0 is_valid <out.xml
+    [[ $(request <out.xml) = *'<ci:interface mac="52:54:00:12:34:01">'*'<ci:search>example.org</ci:search>'*com* ]]
+    document network-config <out.xml >network
+    grep -q example.org network && grep -q example.com network
+    virt-seed --quiet set --ip=dhcp,network=front - <out.xml >dhcp.xml
+    [[ $(request <dhcp.xml) != *192.0.2.10* ]]
+    run virt-seed set --ip=192.0.2.10/24,network=back web1.xml
+    assert_refused 2 "the domain has 0 interfaces in the network 'back'" 'mac=MAC'
+    run virt-seed set --ip=192.0.2.10/24,network=front,mac=52:54:00:12:34:01 web1.xml
+    assert_refused 2 'both mac= and network='
+    with_interfaces 52:54:00:12:34:03
+    run virt-seed set --ip=192.0.2.10/24,network=default web1.xml
+    assert_refused 2 "the domain has 2 interfaces in the network 'default'" 'mac=MAC'
+}
+
+# --- standard input -----------------------------------------------------------------------------
+
+@test "a setting is read from standard input, once" {
+    virt-seed --quiet set --user-data=- web1.xml <user-data >out.xml
+    diff <(document user-data <out.xml) user-data
+    virt-seed --quiet set --ssh-key=- --user-data=user-data web1.xml <keys >out.xml
+    [[ $(request <out.xml | grep -c '<ci:key>') -eq 2 ]]
+    run virt-seed set --ssh-key=- web1.xml <<<'ssh-rsa AAAA junk'
+    assert_refused 1 'standard input, line 1: the ssh public key is cut off'
+    run virt-seed set --user-data=- --ssh-key=- web1.xml <user-data
+    assert_refused 2 '--user-data and --ssh-key cannot both read standard input'
+    run virt-seed set --user-data=- - <web1.xml
+    assert_refused 2 'cannot both be read from standard input'
+    # A file of that name has a slash.
+    cp user-data ./-
+    virt-seed --quiet set --user-data=./- web1.xml </dev/null >out.xml
+    diff <(document user-data <out.xml) user-data
+}
+
+@test "what is read once is set in each of several files" {
+    cp web1.xml web2.xml
+    virt-seed --quiet set -i --user-data=- web1.xml web2.xml <user-data
+    diff <(document user-data <web1.xml) user-data
+    diff <(document user-data <web2.xml) user-data
+    virt-seed --quiet set -i --vendor-data=<(cat user-data) web1.xml web2.xml
+    diff <(request <web1.xml) <(request <web2.xml)
+    grep -q vendor-data web2.xml
+}
+
+# --- passwords ----------------------------------------------------------------------------------
+
+@test "a password is asked for on the terminal alone" {
+    for option in password root-password; do
+        run setsid -w virt-seed set "--$option" web1.xml <<<$'hunter2\nhunter2'
+        assert_refused 2 'could not open the terminal to ask for a password' '--password-file=FILE'
+    done
+    run virt-seed set --password=hunter2 web1.xml
+    assert_refused 2 "option '--password' takes no value"
+    [[ $output != *hunter2* ]]
+    run virt-seed set --password-generate web1.xml
+    assert_refused 2 'a password needs a DOMAIN, not a FILE'
 }

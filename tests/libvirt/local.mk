@@ -2,6 +2,7 @@
 # A real libvirtd and QEMU, private to the tests; needs root.
 
 libvirt_tests = \
+	%D%/apply.bats \
 	%D%/defaults.bats \
 	%D%/doctor.bats \
 	%D%/edit.bats \
@@ -20,6 +21,7 @@ libvirt_tests = \
 	%D%/net.bats \
 	%D%/new.bats \
 	%D%/new-session.bats \
+	%D%/patterns.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/readme.bats \

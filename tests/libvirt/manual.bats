@@ -85,7 +85,7 @@ guest_answers() {
         done
         make_domain
         case $(<"$example") in
-        *wait* | *'virt-seed start'*)
+        *wait* | *'virt-seed start'* | *'virt-seed apply'*)
             guest_answers 3>&- &
             guest=$!
             ;;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # set.bats: 'virt-seed set' on libvirt's domains, also while somebody else changes them.
 
 bats_require_minimum_version 1.5.0
@@ -39,7 +40,7 @@ definition() {
     # What libvirt would drop or change if it formatted the definition again.
     before=$(definition | sed '/<metadata>/,/<\/metadata>/d')
     run -0 virt_seed set web1 --hostname=two --meta-data=a='<b> & c'
-    [[ $output = *'--hostname written'* && $output != *cdrom* ]]
+    [[ ${lines[0]} = 'web1: hostname two, meta-data a' ]]
     [[ $(definition | sed '/<metadata>/,/<\/metadata>/d') = "$before" ]]
     run -0 virt_seed dump web1 meta-data
     [[ $(jq -r '."local-hostname", .a' <<<"$output") = $'two\n<b> & c' ]]
@@ -193,4 +194,57 @@ hash_of_user() {
     run -0 virt_seed set web1 -o - --hostname=one
     [[ $output = *'>one<'*ua-virt-seed* ]]
     [[ $(definition) = "$before" ]]
+}
+
+# asked FILE ARGUMENT...: 'virt-seed set' on a terminal, where somebody types what FILE says.
+asked() {
+    local answers=$1
+
+    shift
+    lab_run python3 "$BATS_TEST_DIRNAME/../answer.py" "$answers" "$builddir/virt-seed" set "$@"
+}
+
+@test "a password is asked for twice, is not shown, and is stored for each domain" {
+    domain_define web2
+    printf 'New password of the default user:\tcorrect horse\nThe same again:\tcorrect horse\n' >answers
+    run -0 asked answers --password web1 web2
+    [[ $output = *'New password of the default user: '* && $output != *horse* ]]
+    [[ $(grep -o 'New password' <<<"$output" | wc -l) -eq 1 ]]
+    [[ $(perl -e 'print crypt("correct horse", $ARGV[0])' "$(hash_of_user)") = "$(hash_of_user)" ]]
+    run -0 lab_run sh -c 'cat /var/lib/virt-seed/secrets/*/password'
+    [[ $output = \$6\$*\$6\$* ]]
+    printf 'New password of root:\tone\nThe same again:\ttwo\n' >answers
+    run -2 asked answers --root-password web1
+    [[ $output = *'the two passwords differ'* && $output != *'error: '*two$* ]]
+    printf 'New password of root:\t\n' >answers
+    run -2 asked answers --root-password web1
+    [[ $output = *'no password was given'* ]]
+    [[ $(definition) != *root-password* ]]
+    # A signal leaves the terminal with its echo.
+    printf 'New password of root:\t^C\n' >answers
+    lab_run python3 "$BATS_TEST_DIRNAME/../answer.py" answers bash -c \
+        "trap : INT; '$builddir/virt-seed' set --root-password web1; echo status \$?; stty -a" >shown
+    grep -q 'status 130' shown
+    grep -qE '(^| )echo ' shown
+}
+
+@test "a password is made, printed once, and accepted" {
+    local password
+
+    domain_define web2
+    run -0 virt_seed set --password-generate web1
+    [[ $output =~ 'web1: password '([a-z2-9]{20})$ ]]
+    password=${BASH_REMATCH[1]}
+    [[ $password != *[lo01]* ]]
+    [[ $(perl -e 'print crypt($ARGV[0], $ARGV[1])' "$password" "$(hash_of_user)") = "$(hash_of_user)" ]]
+    run ! lab_run grep -r "$password" /var/lib/virt-seed /etc/virt-seed
+    run -0 virt_seed -q set --password-generate web1 web2
+    [[ ${#lines[@]} -eq 2 && ${#lines[0]} -eq 20 && ${#lines[1]} -eq 20 && ${lines[0]} != "${lines[1]}" ]]
+    # Nothing is printed that is not stored.
+    run -0 virt_seed -q set --dry-run --password-generate web1
+    [[ $output != *$'\n'[a-z2-9]* && ! $output =~ ^[a-z2-9]{20}$ ]]
+    run -2 virt_seed set --json --password-generate web1
+    echo one >password
+    run -2 virt_seed set --password-generate --password-file=password web1
+    [[ $output = *'--password-file sets a password that was given already'* ]]
 }

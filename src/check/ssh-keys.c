@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Public keys that sshd in the guest would ignore. That is a warning and not an error: a
+ * guest with another key starts, and is reached, as before.
+ */
+#include "config.h"
+
+#include "base/memory.h"
+#include "check/check.h"
+#include "domain/guest-value.h"
+#include "domain/ssh-key.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+
+/* `number` is the line in a text of several lines, or 0. */
+static void
+check_key(const struct check *check, const char *key, const char *place, int line,
+          int number)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    /* Any other line is an error already. */
+    if (ssh_key_check(key, &failure) < 0)
+        return;
+    if (ssh_key_decode(key, &failure) == 0)
+        return;
+    if (number > 0)
+        failure_prefix(&failure, "line %d", number);
+    check_warn(check, WARNING_BROKEN_SSH_KEY, line, failure->hint,
+               "%s: %s; sshd in the guest will ignore it", place, failure->message);
+}
+
+static void
+check_lines(const struct check *check, const char *text, const char *place, int line)
+{
+    cleanup_free char *copy = xstrdup(text);
+    char *rest = copy;
+    int number = 0;
+
+    for (char *key; (key = ssh_key_next(&rest, &number));)
+        check_key(check, key, place, line, number);
+}
+
+static void
+check_element(const struct check *check, const xmlNode *node)
+{
+    cleanup_free char *text = NULL;
+
+    if (vocabulary_is(node, "key") && !part_is_reference(node)) {
+        text = vocabulary_word(node);
+        check_key(check, text, "<key>", xml_line(node), 0);
+    } else if (vocabulary_is(node, "authorized_ssh_keys")) {
+        text = xml_text(node);
+        check_lines(check, text, "<authorized_ssh_keys>", xml_line(node));
+    }
+}
+
+void
+check_ssh_keys(const struct check *check)
+{
+    const xmlNode *element = request_find(check->domain);
+
+    for (const xmlNode *node = element; node; node = xml_next_below(node, element))
+        check_element(check, node);
+    parts_foreach(part, &check->request->parts, PART_SSH_KEYS) {
+        cleanup_free char *place = part_describe(part);
+
+        if (part->masked)
+            continue;
+        check_lines(check, buffer_text(&part->data), place, part->line);
+        for (size_t i = 0; i < part->entry_count; i++) {
+            const struct part_entry *entry = &part->entries[i];
+            cleanup_free char *of_entry = xasprintf("%s: key '%s'", place, entry->key);
+
+            check_lines(check, buffer_text(&entry->data), of_entry, part->line);
+        }
+    }
+}
