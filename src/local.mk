@@ -196,6 +196,8 @@ libstore_a_SOURCES = \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
+	%D%/store/guest-login.c \
+	%D%/store/guest-login.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
 	%D%/store/imds-read.c \
