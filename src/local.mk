@@ -382,6 +382,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-set.c \
+	%D%/cli/cmd-ssh.c \
 	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
 	%D%/cli/cmd-try.c \
@@ -406,6 +407,8 @@ virt_seed_SOURCES = \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
+	%D%/cli/login.c \
+	%D%/cli/login.h \
 	%D%/cli/main.c \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \

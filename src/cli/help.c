@@ -108,7 +108,7 @@ print_taken(FILE *stream, const struct command *command)
 {
     const char *before = "\nAlso takes ";
 
-    if (command->takes == 0)
+    if ((command->takes & ~(unsigned int)TAKES_WORDS) == 0)
         return;
     for (const struct option_row *row = global_options; row->name; row++) {
         if (row->needs & command->takes) {
