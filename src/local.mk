@@ -420,6 +420,8 @@ virt_seed_SOURCES = \
 	%D%/cli/set.c \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
+	%D%/cli/status.h \
+	%D%/cli/status-print.c \
 	%D%/cli/waiting.c \
 	%D%/cli/waiting.h \
 	$(NULL)

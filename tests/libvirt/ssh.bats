@@ -30,7 +30,8 @@ END
     lab_run sh -c 'for address; do ip address add "$address/32" dev lo; done
         echo "debian:*:64200:64200::/:/bin/sh" >>/etc/passwd
         echo "sam:*:64300:64300::/run/sam:/bin/sh" >>/etc/passwd
-        echo "helpers:x:64301:sam" >>/etc/group
+        printf "sam:x:64300:\nhelpers:x:64301:sam\n" >>/etc/group
+        grep -q "^libvirt:" /etc/group || echo "libvirt:x:64302:" >>/etc/group
         grep -q "^sshd:" /etc/passwd || echo "sshd:x:64400:65534::/:/bin/false" >>/etc/passwd
         mkdir -p /run/sshd' sh $address 198.51.100.7
 }
@@ -145,6 +146,35 @@ END
     [[ $output = debian ]]
     sed "s#$(cut -d' ' -f 2 host.pub)#$(cut -d' ' -f 2 other.pub)#" config >wrong
     run -255 lab_run ssh -F wrong -i own -o BatchMode=yes web1 id -un
+}
+
+@test "works for members of the group libvirt, and tells others who may" {
+    local as_sam words
+
+    words=("$builddir/virt-seed" -c qemu:///system ssh web1 -F none -i "$PWD/sams" -o BatchMode=yes -- id -un)
+    as_sam=(setpriv --reuid=64300 --regid=64300)
+    lab_run "${as_sam[@]}" --clear-groups test -x "$builddir/virt-seed" || skip 'the build is closed to others'
+    install -m 0600 -o 64300 own sams
+    start
+    says
+    begin_sshd host
+    run -0 lab_run "${as_sam[@]}" --groups="$(lab_run sed -n 's/^libvirt:[^:]*:\([0-9]*\):.*/\1/p' /etc/group)" "${words[@]}"
+    [[ $output = debian ]]
+    lease $address
+    run -1 lab_run "${as_sam[@]}" --clear-groups "${words[@]}"
+    [[ $output = *'has not reported one that you may read'* ]]
+}
+
+@test "status has the address" {
+    start
+    says
+    run -0 virt_seed status -o address web1
+    [[ ${lines[1]} = "$address" ]]
+    lease 198.51.100.7
+    run -0 virt_seed status web1
+    [[ $output = *'address      198.51.100.7'* ]]
+    lab_virsh destroy web1
+    [[ $(virt_seed status --json web1 | jq '.[0].address') = null ]]
 }
 
 @test "under sudo, ssh is the caller's" {
