@@ -194,6 +194,7 @@ follow() {
     last=
     seen=
     dropped=
+    login=
     # A guest that shuts down by itself may do so right after the result.
     ending=
     trap ending=true TERM
@@ -217,8 +218,13 @@ follow() {
         elif [ "$text$end" != "$last" ]; then
             # When the result is there, it has long been found.
             [ -n "$end" ] && [ -n "$last" ] || dropped=$(describe_dropped)
+            # Once, as soon as there are a user, keys and addresses; not of a guest that is about to end.
+            case $text$end in
+                *'"stage": "modules-'[cf]* | *'"result":'*)
+                    [ -n "$login$last_look" ] || login=$(describe_login) ;;
+            esac
             printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s],"login":%s}\n' \
-                "$boot" "$taken" "${text:-null}" "$end" "$dropped" "$(describe_login)" | without_quotes
+                "$boot" "$taken" "${text:-null}" "$end" "$dropped" "${login:-null}" | without_quotes
             last=$text$end
         fi
         [ -z "$end$last_look" ] || return

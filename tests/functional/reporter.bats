@@ -54,6 +54,8 @@ tick() {
     [[ $(grep -c '"finished": 2' dev/vport1p1) -eq 1 ]]
     run -0 grep '"finished": 2' dev/vport1p1
     [[ $output = *'"failed":{"module":"runcmd"'* ]]
+    # How to log in is found once, in a stage in which it is known.
+    [[ $(grep -c '"login":{"user":' dev/vport1p1) -eq 2 ]]
 }
 
 # drops LINE...: what it reports as dropped if the log has these lines.
