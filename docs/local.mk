@@ -18,6 +18,7 @@ dist_man_MANS += \
 	%D%/virt-seed-pending.1 \
 	%D%/virt-seed-rm.1 \
 	%D%/virt-seed-set.1 \
+	%D%/virt-seed-ssh.1 \
 	%D%/virt-seed-start.1 \
 	%D%/virt-seed-status.1 \
 	%D%/virt-seed-try.1 \

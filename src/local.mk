@@ -198,6 +198,8 @@ libstore_a_SOURCES = \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
+	%D%/store/guest-login.c \
+	%D%/store/guest-login.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
 	%D%/store/imds-read.c \
@@ -391,6 +393,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-rm.c \
 	%D%/cli/cmd-set.c \
+	%D%/cli/cmd-ssh.c \
 	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
 	%D%/cli/cmd-try.c \
@@ -418,6 +421,8 @@ virt_seed_SOURCES = \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
+	%D%/cli/login.c \
+	%D%/cli/login.h \
 	%D%/cli/machine.c \
 	%D%/cli/machine.h \
 	%D%/cli/main.c \
@@ -433,6 +438,8 @@ virt_seed_SOURCES = \
 	%D%/cli/set.c \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
+	%D%/cli/status.h \
+	%D%/cli/status-print.c \
 	%D%/cli/waiting.c \
 	%D%/cli/waiting.h \
 	$(NULL)

@@ -211,6 +211,9 @@
 #define LIMIT_REPORT_DATASOURCE 256
 #define LIMIT_REPORT_MESSAGES 100
 #define LIMIT_REPORT_DROPPED 20
+/* What is kept of the ways to log in to the guest. */
+#define LIMIT_REPORT_ADDRESSES 64
+#define LIMIT_REPORT_HOST_KEYS 16
 #define LIMIT_REPORT_FILE (16 * MIB)
 /* fs_read_all() reads a little more. */
 #define LIMIT_REPORT_READ (LIMIT_REPORT_FILE + MIB)

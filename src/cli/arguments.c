@@ -179,8 +179,9 @@ check_domains(const struct context *context, const struct command *command,
 {
     const char *synopsis = command->operands ? command->operands : "";
     const bool wants_domains = strstr(synopsis, "DOMAIN") && !strstr(synopsis, "FILE");
+    const size_t count = command->takes & TAKES_WORDS ? 1 : context->operand_count;
 
-    for (size_t i = 0; wants_domains && i < context->operand_count; i++) {
+    for (size_t i = 0; wants_domains && i < count; i++) {
         if (definition_is_file(context->operands[i]))
             return failure_set(failure, FAILURE_USAGE,
                                "'%s' is a file, and 'virt-seed %s' needs a domain\n"
@@ -211,12 +212,14 @@ int
 arguments_read(struct context *context, const struct command *command, void *options,
                int argc, char **argv, struct failure **failure)
 {
-    /* "+" makes getopt stop at the first operand, the command's name; ":" makes it tell a
+    /* "+" makes getopt stop at the first operand, such as the command's name; ":" makes it tell a
      * missing value from an unknown option. */
     struct table table = {.count = 0};
     int option, result;
 
-    snprintf(table.letters, sizeof(table.letters), "%s", command ? ":" : "+:");
+    const bool stops = !command || (command->takes & TAKES_WORDS);
+
+    snprintf(table.letters, sizeof(table.letters), "%s", stops ? "+:" : ":");
     add_rows(&table, command ? command->options : NULL);
     table.own = table.count;
     add_rows(&table, global_options);

@@ -58,6 +58,9 @@ enum takes {
     TAKES_JSON = 1,
     TAKES_DRY_RUN = 2,
     TAKES_VERBOSE = 4,
+    /* Not an option: options end at the first operand, and what follows that is words of
+     * another command line. */
+    TAKES_WORDS = 8,
 };
 
 /* The values of options that may be given several times, in their order. */
@@ -148,6 +151,7 @@ extern const struct command cmd_new;
 extern const struct command cmd_pending;
 extern const struct command cmd_rm;
 extern const struct command cmd_set;
+extern const struct command cmd_ssh;
 extern const struct command cmd_start;
 extern const struct command cmd_status;
 extern const struct command cmd_try;

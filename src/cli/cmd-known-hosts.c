@@ -5,57 +5,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/login.h"
 #include "domain/request.h"
-#include "host/host-key.h"
-#include "seed/ssh-host-keys.h"
-#include "store/pipeline.h"
 
 struct options {
     struct option_values hosts;
 };
-
-/* Return: a line for each public key, owned by the caller (free), or NULL. */
-static char *
-read_keys(const struct context *context, const struct request *request,
-          struct failure **failure)
-{
-    struct part *part = parts_find(&request->parts, PART_SSH_HOST_KEYS);
-    cleanup_config struct config config = {0};
-    const struct pipeline pipeline = {.policy = PIPELINE_STRICT, .config = &config};
-    cleanup_free char *keys = NULL;
-    int result;
-
-    if (!part) {
-        failure_set(failure, FAILURE_REQUEST,
-                    "the guest generates its own host keys\n"
-                    "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
-                    "before its first start");
-        return NULL;
-    }
-    if (part->origin == PART_GENERATED) {
-        result =
-            host_key_read_public(context->root, request->domain->uuid,
-                                 part_add_entry(part, HOST_KEY_PUBLIC_NAME), failure);
-    } else {
-        /* All of the secret is read, which takes the right to the private keys. */
-        result = config_read(&config, context->root, failure);
-        if (result == 0)
-            result = pipeline_read_part(&pipeline, context->root, request, part, failure);
-    }
-    if (result < 0)
-        return NULL;
-    keys = ssh_host_keys_public(part);
-    if (*keys)
-        return steal(keys);
-    failure_set(failure, FAILURE_SSH_KEY,
-                "<ssh-host-keys secret=\"%.256s\"> has no public key\n"
-                "put what 'ssh-keygen -y -f KEY' prints next to it, as KEY.pub",
-                part->name ? part->name : "");
-    return NULL;
-}
 
 /* What known_hosts gives no meaning of its own to: sshd(8), "SSH_KNOWN_HOSTS FILE
  * FORMAT". */
@@ -103,7 +60,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         return -1;
     if (domain_require_uuid(&definition.domain, failure) == 0 &&
         request_read(&request, &definition.domain, failure) == 0)
-        keys = read_keys(context, &request, failure);
+        keys = login_read_host_keys(context, &request, failure);
     if (!keys)
         return failure_prefix(failure, "domain '%s'", definition.domain.name);
     /* Its whole name, its first label, and what the user adds. */

@@ -35,6 +35,7 @@
 #include "cli/image-fetch.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
+#include "cli/login.h"
 #include "cli/machine.h"
 #include "cli/pool.h"
 #include "cli/set.h"
@@ -43,6 +44,8 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "store/guest-report.h"
+#include "store/record.h"
 
 #define DEFAULT_MEMORY (2 * 1024L) /* MiB */
 #define DEFAULT_CPUS "2"
@@ -558,11 +561,18 @@ say_ready(const struct making *making)
 {
     for (size_t i = 0; i < making->count; i++) {
         const struct machine *machine = &making->machines[i];
-        cleanup_free char *address = libvirt_find_address(machine->definition.libvirt);
+        const struct definition *definition = &machine->definition;
+        cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+        cleanup_failure struct failure *unread = NULL;
+        struct login_place place;
+        time_t written;
 
-        if (address)
+        report_read(making->context->root, machine->uuid, &report, &written, &unread);
+        login_find_place(&place, definition->libvirt, &definition->domain,
+                         &report.claim.login);
+        if (*place.address)
             print_outside_line(stdout, "%s is ready: virt-seed ssh %s (%s)",
-                               machine->name, machine->name, address);
+                               machine->name, machine->name, place.address);
         else
             print_outside_line(stdout, "%s is ready: virsh console %s", machine->name,
                                machine->name);

@@ -9,12 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-#include <libsmartcols.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
@@ -28,6 +27,8 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
+#include "cli/login.h"
+#include "cli/status.h"
 #include "host/configuration.h"
 #include "store/consumption.h"
 #include "store/delivery.h"
@@ -35,30 +36,8 @@
 #include "store/record.h"
 #include "wire/wire.h"
 
-enum answer {
-    ANSWER_NO,
-    ANSWER_YES,
-    ANSWER_UNKNOWN,
-};
-
-struct domain_status {
-    char *name;
-    char uuid[VIR_UUID_STRING_BUFLEN];
-    const char *state; /* "running", "off", … */
-    bool wants_seed;
-    enum answer wired;
-    enum answer seed; /* whether there is one */
-    char *datasource; /* that the guest was last booted with, or else would be; or NULL */
-    char *instance_id;       /* the same */
-    enum guest_state result; /* of cloud-init */
-    enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
-    char *since;    /* since when, by the host's clock; NULL if that is not known */
-    json_t *errors; /* a list of strings */
-    enum consumption consumption; /* of the seed, as the guest claims */
-    const char *reason;           /* for that, or NULL */
-    struct guest_claim claim;
-    struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
-    bool is_unreadable;     /* for a reason that is its own */
+struct options {
+    const char *columns;
 };
 
 /* Keeps the reason why the status is incomplete; the first one is enough. */
@@ -141,6 +120,17 @@ describe_seed(struct domain_status *status, const struct request *request,
         status->instance_id = xstrdup(status->uuid);
 }
 
+/* Return: the documents' names after each other, owned by the caller (free), or NULL. */
+static char *
+list_documents(const struct record_boot *boot)
+{
+    cleanup_buffer struct buffer names = {0};
+
+    for (size_t i = 0; i < boot->document_count; i++)
+        buffer_printf(&names, "%s%s", i > 0 ? ", " : "", boot->documents[i].path);
+    return names.size > 0 ? xstrdup(names.data) : NULL;
+}
+
 /* --- cloud-init ------------------------------------------------------------------- */
 
 /* The record has the report of a guest that was saved, or is in a snapshot; `taken` is that
@@ -164,6 +154,8 @@ describe_result(struct domain_status *status, int root, bool active, time_t take
         status->since = record_time(written);
         for (size_t i = 0; i < report.errors.count; i++)
             json_add(status->errors, json_string(report.errors.list[i].text));
+        for (size_t i = 0; i < report.warnings.count; i++)
+            json_add(status->warnings, json_string(report.warnings.list[i].text));
         status->claim = report.claim;
         report.claim = (struct guest_claim){0};
     } else if (unread || *unreadable) {
@@ -175,6 +167,8 @@ describe_result(struct domain_status *status, int root, bool active, time_t take
         status->since = xstrdup(result->time ? result->time : record->boot.time);
         for (size_t i = 0; i < result->error_count; i++)
             json_add(status->errors, json_string(result->errors[i]));
+        for (size_t i = 0; i < result->warning_count; i++)
+            json_add(status->warnings, json_string(result->warnings[i]));
         status->claim = result->claim;
         result->claim = (struct guest_claim){0};
     } else if (written != 0) {
@@ -193,6 +187,25 @@ describe_result(struct domain_status *status, int root, bool active, time_t take
     }
     status->consumption =
         consumption_find(record, &status->claim, status->since, &status->reason);
+}
+
+/* --- the address ------------------------------------------------------------------ */
+
+/* Return: it, with a port as in a URL, owned by the caller (free); NULL if none is known. */
+static char *
+find_address(virDomainPtr running, const struct domain *domain,
+             const struct guest_login *said)
+{
+    struct login_place place;
+
+    login_find_place(&place, running, domain, said);
+    if (!*place.address)
+        return NULL;
+    if (place.port == 0)
+        return xstrdup(place.address);
+    if (strchr(place.address, ':'))
+        return xasprintf("[%s]:%ld", place.address, place.port);
+    return xasprintf("%s:%ld", place.address, place.port);
 }
 
 /* --- the whole status --------------------------------------------------------------- */
@@ -246,21 +259,18 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     status->state = find_state(domain);
     status->seed = find_seed(status, root, &running.domain, asked);
     status->errors = json_array();
+    status->warnings = json_array();
     record_read(root, status->uuid, &record, &unreadable);
     describe_seed(status, asked, &record);
+    status->documents = list_documents(&record.boot);
     describe_result(status, root, active, active ? libvirt_snapshot_time(domain) : 0,
                     &record, &unreadable);
+    if (running.domain.root)
+        status->address = find_address(domain, &running.domain, &status->claim.login);
     return 0;
 }
 
 /* --- rows ------------------------------------------------------------------------- */
-
-struct rows {
-    int root;                    /* borrowed */
-    const struct config *config; /* borrowed */
-    struct domain_status *list;
-    size_t count;
-};
 
 static void
 rows_clear(struct rows *rows)
@@ -273,6 +283,9 @@ rows_clear(struct rows *rows)
         free(row->instance_id);
         free(row->since);
         json_decref(row->errors);
+        json_decref(row->warnings);
+        free(row->documents);
+        free(row->address);
         guest_claim_clear(&row->claim);
         failure_free(row->unread);
     }
@@ -338,113 +351,6 @@ collect_all(struct rows *rows, virConnectPtr connection, struct failure **failur
     return result;
 }
 
-/* --- output ----------------------------------------------------------------------- */
-
-static json_t *
-pack_answer(enum answer answer)
-{
-    return answer == ANSWER_UNKNOWN ? json_null() : json_boolean(answer == ANSWER_YES);
-}
-
-static void
-print_json(const struct rows *rows)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct domain_status *row = &rows->list[i];
-
-        json_add(list,
-                 json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
-                           "s:o, s:s?}",
-                           "domain", row->name, "uuid", row->uuid, "state", row->state,
-                           "wired", pack_answer(row->wired), "seed",
-                           pack_answer(row->seed), "datasource", row->datasource,
-                           "instance-id", row->instance_id, "result",
-                           guest_state_word(row->result), "stage",
-                           guest_stage_name(row->stage), "since", row->since, "errors",
-                           row->errors, "guest-says",
-                           consumption_pack(row->consumption, row->reason, &row->claim),
-                           "message", row->unread ? row->unread->message : NULL));
-    }
-    json_print(list);
-}
-
-static const char *
-word_of(const struct domain_status *row, enum answer answer)
-{
-    if (answer == ANSWER_UNKNOWN)
-        return "?";
-    if (answer == ANSWER_NO && !row->wants_seed)
-        return "-";
-    return answer == ANSWER_YES ? "yes" : "no";
-}
-
-/* Adds a line to the table: of each text a copy that can be shown, "-" for NULL and "". */
-static void
-add_line(struct libscols_table *table, const char *const *texts)
-{
-    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
-
-    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
-        char *copy = xstrdup(texts[i] && *texts[i] ? texts[i] : "-");
-
-        utf8_replace_controls(copy);
-        if (scols_line_refer_data(line, i, copy) < 0)
-            abort();
-    }
-}
-
-static void
-add_domain(struct libscols_table *table, const struct domain_status *row)
-{
-    const char *stage = guest_stage_name(row->stage);
-    const char *result = guest_state_word(row->result);
-    bool is_silent =
-        row->consumption == CONSUMPTION_UNKNOWN &&
-        (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
-    cleanup_free char *says = consumption_describe(row->consumption, row->reason);
-    cleanup_free char *running = NULL;
-
-    if (row->result == GUEST_STATE_UNKNOWN)
-        result = "?";
-    else if (row->result == GUEST_STATE_RUNNING && stage)
-        result = running = xasprintf("%s, %s", result, stage);
-    add_line(table, (const char *const[]){row->name, row->state, word_of(row, row->wired),
-                                          word_of(row, row->seed), row->datasource,
-                                          row->instance_id, result, row->since,
-                                          is_silent ? "nothing" : says});
-}
-
-/* main sets no locale, so that nothing else depends on one. But libc and libsmartcols only
- * know the width of a character in a UTF-8 locale; they get one that every glibc has. */
-static void
-print_table(const struct rows *rows)
-{
-    static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
-                                         "SEED",       "DATASOURCE", "INSTANCE-ID",
-                                         "CLOUD-INIT", "SINCE",      "GUEST SAYS"};
-    struct libscols_table *table = xchecked(scols_new_table());
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t before = uselocale(utf8);
-
-    /* The titles are an ordinary line, which is printed even if it is the only one. */
-    scols_table_enable_noheadings(table, 1);
-    scols_table_enable_noencoding(table, 1);
-    scols_table_set_column_separator(table, "  ");
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
-        xchecked(scols_table_new_column(table, "", 0, 0));
-    add_line(table, titles);
-    for (size_t i = 0; i < rows->count; i++)
-        add_domain(table, &rows->list[i]);
-    scols_print_table(table);
-    scols_unref_table(table);
-    uselocale(before);
-    if (utf8)
-        freelocale(utf8);
-}
-
 /* What the caller may not read of one domain, they may not read of any: then one reason is
  * enough. So it is if the same domain was named twice. */
 static void
@@ -466,18 +372,34 @@ print_reasons(const struct rows *rows)
     }
 }
 
+static void
+print_rows(const struct rows *rows, const struct context *context,
+           const struct status_table *table)
+{
+    if (context->json)
+        status_print_json(rows);
+    else if (context->operand_count == 1 && rows->count == 1 && !table)
+        status_print_page(&rows->list[0]);
+    else if (rows->count > 0 || context->operand_count == 0)
+        status_print_table(rows, table);
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    struct status_table table = {.count = 0};
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
     cleanup_operands struct operands operands = {0};
-    int result;
     __attribute__((cleanup(rows_clear))) struct rows rows = {.root = context->root,
                                                              .config = &config};
-    cleanup_connection virConnectPtr connection =
-        libvirt_connect_here(context, true, failure);
+    cleanup_connection virConnectPtr connection = NULL;
+    int result;
 
+    if (options->columns && status_read_table(&table, options->columns, failure) < 0)
+        return -1;
+    connection = libvirt_connect_here(context, true, failure);
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || operands_expand(&operands, context, connection, failure) < 0)
@@ -488,10 +410,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         result = collect_all(&rows, connection, failure);
     if (result < 0)
         return -1;
-    if (context->json)
-        print_json(&rows);
-    else
-        print_table(&rows);
+    print_rows(&rows, context, options->columns ? &table : NULL);
     if (!context->quiet) {
         print_reasons(&rows);
         if (scope()->home && !context->json && context->operand_count == 0)
@@ -502,15 +421,24 @@ run(const struct context *context, const void *data, struct failure **failure)
     return operands.is_incomplete ? STATUS_FAILURE : STATUS_OK;
 }
 
+static const struct option_row rows[] = {
+    OPTION('o', "output", "COLUMN,…", columns,
+           "print these columns: domain, uuid, state, wired, seed, datasource, "
+           "instance-id, cloud-init, since, address, guest-says"),
+    OPTION_END,
+};
+
 const struct command cmd_status = {
     .name = "status",
     .operands = "[DOMAIN…]",
     .summary = "show which domains have a seed, and their progress",
     .help =
         "Prints a table of the domains that you name, or of all domains: whether they\n"
-        "run, are wired and have a seed, the guest's instance-id, and cloud-init's\n"
-        "progress or result. '-' means none. '?' means that it could not be read, usually\n"
-        "because you lack permission; a warning says why.\n",
+        "run, cloud-init's progress or result, and the guest's address; or, if you name\n"
+        "one, all that is known of it. '-' means none. '?' means that it could not be\n"
+        "read, usually because you lack permission; a warning says why.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .takes = TAKES_JSON,
     .run = run,
 };

@@ -108,7 +108,7 @@ print_taken(FILE *stream, const struct command *command)
 {
     const char *before = "\nAlso takes ";
 
-    if (command->takes == 0)
+    if ((command->takes & ~(unsigned int)TAKES_WORDS) == 0)
         return;
     for (const struct option_row *row = global_options; row->name; row++) {
         if (row->needs & command->takes) {
@@ -190,7 +190,7 @@ help_print(FILE *stream, const struct command *command)
 {
     /* What most people need; in one screen. */
     static const struct command *const first[] = {
-        &cmd_new, &cmd_set, &cmd_start, &cmd_wait, &cmd_status, &cmd_check,
+        &cmd_new, &cmd_ssh, &cmd_set, &cmd_start, &cmd_status, &cmd_check,
     };
 
     if (command) {

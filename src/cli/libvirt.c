@@ -49,42 +49,6 @@ libvirt_snapshot_time(virDomainPtr domain)
     return taken > 0 ? (time_t)taken : -1;
 }
 
-/* Return: the first one that is not of the loopback or the link alone, owned by the caller
- * (free), or NULL. */
-static char *
-find_address(const virDomainInterfacePtr *interfaces, int count)
-{
-    for (int i = 0; i < count; i++) {
-        for (unsigned int j = 0; j < interfaces[i]->naddrs; j++) {
-            const char *address = interfaces[i]->addrs[j].addr;
-
-            if (strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0 &&
-                strncmp(address, "fe80:", 5) != 0)
-                return xstrdup(address);
-        }
-    }
-    return NULL;
-}
-
-char *
-libvirt_find_address(virDomainPtr domain)
-{
-    static const unsigned int sources[] = {VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_LEASE,
-                                           VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_AGENT};
-    char *address = NULL;
-
-    for (size_t i = 0; i < ARRAY_SIZE(sources) && !address; i++) {
-        virDomainInterfacePtr *interfaces = NULL;
-        const int count = virDomainInterfaceAddresses(domain, &interfaces, sources[i], 0);
-
-        address = find_address(interfaces, count);
-        for (int j = 0; j < count; j++)
-            virDomainInterfaceFree(interfaces[j]);
-        free(interfaces);
-    }
-    return address;
-}
-
 int
 libvirt_fail(struct failure **failure, const char *format, ...)
 {

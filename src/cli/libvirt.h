@@ -79,10 +79,6 @@ int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
  */
 time_t libvirt_snapshot_time(virDomainPtr domain);
 
-/* Return: an address of the running guest, as libvirt's own DHCP server or the agent in the
- * guest knows it, owned by the caller (free), or NULL. */
-char *libvirt_find_address(virDomainPtr domain);
-
 /* Sets the failure of virDomainCreate() as libvirt's last error: our hook's message is in
  * the middle of libvirt's. Return: -1. */
 int libvirt_fail_start(const char *name, struct failure **failure);

@@ -286,6 +286,30 @@ require_report(const struct domain *domain, bool is_active, bool has_file,
     return hint ? failure_hint(failure, "%s", hint) : -1;
 }
 
+/* Return: why cloud-init failed in the guest's last boot, as the record says, for a message;
+ * owned by the caller (free); "" if it did not, or that is not known. */
+static char *
+describe_last_failure(const struct guest *guest)
+{
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *unreadable = NULL;
+    const struct record_result *result = &record.result;
+    const struct guest_claim *claim = &result->claim;
+    const char *error = "its errors are not recorded";
+
+    if (record_read(guest->waiting->context->root, guest->uuid, &record, &unreadable) <
+            0 ||
+        result->state != GUEST_STATE_FAILED)
+        return xstrdup("");
+    if (claim->failed_log)
+        error = claim->failed_log;
+    else if (result->error_count > 0)
+        error = result->errors[0];
+    return xasprintf("; cloud-init failed in its last boot: %s%s%s",
+                     claim->failed_module ? claim->failed_module : "",
+                     claim->failed_module ? ": " : "", error);
+}
+
 /* Ends the waiting at once if no report can ever come. */
 static void
 check_report(struct guest *guest)
@@ -306,12 +330,14 @@ check_report(struct guest *guest)
     if (result < 0) {
         waiting_finish(guest, "error", STATUS_FAILURE, NULL, failure);
     } else if (!is_active && !guest->next) {
+        cleanup_free char *reason = describe_last_failure(guest);
+
         failure_set(
             &failure, FAILURE_DOMAIN,
-            "domain '%s' is not running\n"
+            "domain '%s' is not running%s\n"
             "start it; 'virt-seed wait --next' also waits for a start, and 'virt-seed "
-            "status' shows how its last boot ended",
-            name_of(guest));
+            "status %s' shows how its last boot ended",
+            name_of(guest), reason, name_of(guest));
         waiting_finish(guest, "stopped", STATUS_STOPPED, NULL, failure);
     } else if (require_report(domain, is_active, has_file, &failure) < 0) {
         waiting_finish(guest, "silent", STATUS_FAILURE, NULL, failure);

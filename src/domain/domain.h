@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -193,6 +194,14 @@ char *interface_normalize_mac(const char *text);
  * through, which may be a NIC.
  */
 bool interface_mac_is_missing(const struct domain *domain, const char *mac);
+
+/*
+ * Finds the port of this host that passt forwards to the guest's TCP port (<portForward>), and
+ * the `address` at which this host reaches it. Return: the port; 0, without an address, if
+ * there is none.
+ */
+long domain_find_forwarding(const struct domain *domain, long guest_port,
+                            char address[INET6_ADDRSTRLEN]);
 
 /* The prefix of aliases set by users (VIR_DOMAIN_USER_ALIAS_PREFIX). */
 #define DEVICE_USER_ALIAS "ua-"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +150,64 @@ interface_mac_is_missing(const struct domain *domain, const char *mac)
             return false;
     }
     return true;
+}
+
+/* --- forwarded ports ---------------------------------------------------------------- */
+
+#define LAST_PORT 65535
+
+/* Return: the host's port that leads to that of the guest, or 0. `range` is the first one of
+ * <portForward>. */
+static long
+find_forwarded(const xmlNode *range, long guest_port)
+{
+    for (; range; range = xml_next(range, "range")) {
+        const long start = xml_attribute_number(range, "start", LAST_PORT);
+        const long end = xml_attribute_number(range, "end", LAST_PORT);
+        const long to = xml_attribute_number(range, "to", LAST_PORT);
+        const long last = end < 0 ? start : end;
+        const long port = start + guest_port - (to < 0 ? start : to);
+
+        if (start > 0 && port >= start && port <= last &&
+            !xml_attribute_is(range, "exclude", "yes"))
+            return port;
+    }
+    return 0;
+}
+
+/* Return: whether the host reaches the port at an address, which `usual` then gets: that of
+ * <portForward>, or the host's own if the port is forwarded from all of them. */
+static bool
+read_forwarding_address(char usual[INET6_ADDRSTRLEN], const xmlNode *forward)
+{
+    cleanup_free char *text = xml_attribute(forward, "address");
+    struct in_addr ipv4;
+    struct in6_addr ipv6;
+    const char *host = text;
+
+    if (!text || strcmp(text, "0.0.0.0") == 0)
+        host = "127.0.0.1";
+    else if (strcmp(text, "::") == 0)
+        host = "::1";
+    if (inet_pton(AF_INET, host, &ipv4) == 1)
+        return inet_ntop(AF_INET, &ipv4, usual, INET6_ADDRSTRLEN);
+    if (inet_pton(AF_INET6, host, &ipv6) == 1)
+        return inet_ntop(AF_INET6, &ipv6, usual, INET6_ADDRSTRLEN);
+    return false;
+}
+
+long
+domain_find_forwarding(const struct domain *domain, long guest_port,
+                       char address[INET6_ADDRSTRLEN])
+{
+    xml_foreach(interface, xml_child(domain->root, "devices"), "interface") {
+        xml_foreach(forward, interface, "portForward") {
+            const long port = find_forwarded(xml_child(forward, "range"), guest_port);
+
+            if (port > 0 && xml_attribute_is(forward, "proto", "tcp") &&
+                read_forwarding_address(address, forward))
+                return port;
+        }
+    }
+    return 0;
 }

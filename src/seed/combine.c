@@ -29,14 +29,15 @@
  * The reporter: a script that runs in the guest next to cloud-init and writes lines of
  * JSON to the virtio port of the domain's report channel (wire/wire.h):
  *
- *   {"virt-seed":1,"boot":"BOOT-ID","taken":TAKEN,"status":STATUS,"dropped":DROPPED}
+ *   {"virt-seed":1,"boot":"BOOT-ID","taken":TAKEN,"status":STATUS,"dropped":DROPPED,
+ *    "login":LOGIN}
  *       whenever a stage starts or ends
  *   the same with "result":RESULT
  *       once, at the end; with the module that failed, if one did
  *
  * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and
  * result.json (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id;
- * store/guest-report.h describes TAKEN and DROPPED. It is a boothook, which cloud-init runs
+ * store/guest-report.h describes TAKEN, DROPPED and LOGIN. It is a boothook, which cloud-init runs
  * at every boot.
  */
 static const char reporter_script[] = "#cloud-boothook\n"

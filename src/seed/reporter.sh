@@ -8,6 +8,7 @@ result=/run/cloud-init/result.json
 instance=/var/lib/cloud/instance
 first=$instance/virt-seed-first.json
 log=/var/log/cloud-init.log
+system=/run/cloud-init/instance-data-sensitive.json
 
 # It comes when its driver is loaded, perhaps after this.
 find_device() {
@@ -141,6 +142,50 @@ describe_failure() {
     printf '{"module":"%s","log":"%s"}' "$(printf %s "${module%% *}" | plain)" "$reason"
 }
 
+# The names that the default user may have: what the user-data says, then the vendor-data, then the image.
+names_of_default_user() {
+    word='\([A-Za-z0-9_.-]\{1,32\}\)'
+    for file in $instance/cloud-config.txt $instance/vendor-cloud-config.txt; do
+        sed -n "s/^user: $word$/\1/p
+            /^user:$/,/^[^ ]/s/^ *name: $word$/\1/p
+            /^ *default_user:$/,/^ \{0,4\}[^ ]/s/^ *name: $word$/\1/p" "$file"
+    done
+    sed -n "/\"default_user\": {/,/}/s/^ *\"name\": \"$word\",*$/\1/p" $system
+}
+
+# The first of them that exists.
+default_user() {
+    for user in $(names_of_default_user); do
+        while IFS=: read -r account rest; do
+            [ "$account" != "$user" ] || { printf %s "$user"; return; }
+        done </etc/passwd
+    done
+}
+
+# As members of a list in JSON: public keys without their comments.
+host_keys() {
+    cat /etc/ssh/ssh_host_*_key.pub | head -n 8 | head -c 16384 |
+        sed -nE 's/^([a-z0-9-]+ [A-Za-z0-9+\/]+=*)( .*)?$/"\1"/p' | sed '$!s/$/,/' | tr -d '\n'
+}
+
+# The same of the addresses: not of the loopback interface, and none that is valid on its link alone.
+addresses() {
+    comma=
+    ip -o addr | sed -nE '/ (temporary|deprecated|tentative|dadfailed) /d
+        s/^[0-9]+: ([A-Za-z0-9._-]+) +inet6? ([0-9a-f.:]+)[ \/].* scope global.*/\1 \2/p' | head -n 32 |
+        while read -r nic address; do
+            mac=
+            read -r mac </sys/class/net/"$nic"/address
+            printf '%s{"nic":"%s","mac":"%s","address":"%s"}' "$comma" "$nic" "$mac" "$address"
+            comma=,
+        done
+}
+
+# How to log in.
+describe_login() {
+    printf '{"user":"%s","host-keys":[%s],"addresses":[%s]}' "$(default_user)" "$(host_keys)" "$(addresses)"
+}
+
 follow() {
     read -r boot </proc/sys/kernel/random/boot_id
     # A boot that was cut off may have left half a line.
@@ -149,6 +194,7 @@ follow() {
     last=
     seen=
     dropped=
+    login=
     # A guest that shuts down by itself may do so right after the result.
     ending=
     trap ending=true TERM
@@ -172,8 +218,13 @@ follow() {
         elif [ "$text$end" != "$last" ]; then
             # When the result is there, it has long been found.
             [ -n "$end" ] && [ -n "$last" ] || dropped=$(describe_dropped)
-            printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s]}\n' "$boot" \
-                "$taken" "${text:-null}" "$end" "$dropped" | without_quotes
+            # Once, as soon as there are a user, keys and addresses; not of a guest that is about to end.
+            case $text$end in
+                *'"stage": "modules-'[cf]* | *'"result":'*)
+                    [ -n "$login$last_look" ] || login=$(describe_login) ;;
+            esac
+            printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s],"login":%s}\n' \
+                "$boot" "$taken" "${text:-null}" "$end" "$dropped" "${login:-null}" | without_quotes
             last=$text$end
         fi
         [ -z "$end$last_look" ] || return

@@ -306,6 +306,46 @@ openssh_key_public(const char *text)
 
 /* --- what others know the guest by ------------------------------------------------ */
 
+/* Return: whether public keys of the algorithm begin with it, up to its `length`. */
+static bool
+is_algorithm(const char *text, size_t length)
+{
+    static const char *const names[] = {
+        "ssh-rsa",
+        "ssh-ed25519",
+        "ecdsa-sha2-nistp256",
+        "ecdsa-sha2-nistp384",
+        "ecdsa-sha2-nistp521",
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (strlen(names[i]) == length && strncmp(text, names[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
+ssh_host_key_is_public(const char *text)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+    const size_t length = strcspn(text, " ");
+    const char *base64 = text + length + 1;
+    cleanup_buffer struct buffer key = {0};
+    const char *type;
+    size_t type_length;
+
+    if (!is_algorithm(text, length) || text[length] != ' ')
+        return false;
+    if (strlen(text) > LIMIT_SSH_KEY || base64[strspn(base64, digits)])
+        return false;
+    if (base64_decode(&key, base64) < 0)
+        return false;
+    type = take_string(key.data, key.size, &type_length);
+    return type && type_length == length && memcmp(type, text, length) == 0;
+}
+
 char *
 ssh_host_keys_public(const struct part *part)
 {

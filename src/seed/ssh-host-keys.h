@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <jansson.h>
@@ -27,6 +28,10 @@ json_t *ssh_host_keys_to_json(const struct part *part);
  * found if the file is in OpenSSH's own format.
  */
 char *ssh_host_keys_public(const struct part *part);
+
+/* Return: whether the text is "ALGORITHM BASE64", the public key of an algorithm above, and
+ * the key itself names that algorithm. */
+bool ssh_host_key_is_public(const char *text);
 
 /* --- private keys in OpenSSH's own format (its PROTOCOL.key), without a passphrase --- */
 

@@ -269,6 +269,7 @@ guest_claim_read(struct guest_claim *claim, const json_t *object)
     claim->failed_module = claimed_text(failed, "module");
     claim->failed_log = claimed_text(failed, "log");
     claimed_drops(json_object_get(object, "dropped"), claim);
+    guest_login_read(&claim->login, object);
 }
 
 static json_t *
@@ -297,6 +298,7 @@ guest_claim_write(const struct guest_claim *claim, json_t *object)
                  json_pack("{s:s, s:s*}", "module", claim->failed_module, "log",
                            claim->failed_log));
     json_set_texts(object, "dropped", claim->dropped, claim->dropped_count);
+    guest_login_write(&claim->login, object);
 }
 
 void
@@ -311,6 +313,7 @@ guest_claim_clear(struct guest_claim *claim)
     free(claim->failed_module);
     free(claim->failed_log);
     texts_free(claim->dropped, claim->dropped_count);
+    guest_login_clear(&claim->login);
     *claim = (struct guest_claim){0};
 }
 

@@ -4,7 +4,8 @@
  * lines of JSON to the virtio port org.virt-seed.report.0, one object per line:
  *
  *   {"virt-seed": 1, "boot": BOOT, "taken": TAKEN, "status": STATUS, "result": RESULT,
- *    "then": END, "failed": {"module": NAME, "log": LINE}, "dropped": [DROPPED, …]}
+ *    "then": END, "failed": {"module": NAME, "log": LINE}, "dropped": [DROPPED, …],
+ *    "login": LOGIN}
  *
  * BOOT is the kernel's boot_id (proc_sys_kernel(5)), which changes with each boot. STATUS
  * and RESULT are the content of cloud-init's status.json and result.json. STATUS is null
@@ -12,7 +13,7 @@
  * only if that has errors, the module that failed; END is "reboot" or "poweroff" if the
  * guest is about to do that by itself. DROPPED is a text "DOCUMENT: MESSAGE" for each part
  * of a document that cloud-init has read and not used: then the boot has failed, whatever
- * RESULT says. A line contains everything known about its boot, so the newest counts.
+ * RESULT says. store/guest-login.h has LOGIN, which older reporters lack. A line contains everything known about its boot, so the newest counts.
  * TAKEN says what cloud-init has read:
  *
  *   {"version": VERSION, "instance-id": ID, "new": true, "documents": DIGESTS,
@@ -36,6 +37,7 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 #include "base/text.h"
+#include "store/guest-login.h"
 
 /* How far cloud-init has come in a guest. The words appear in records, in the journal,
  * and in the output of `virt-seed status` and `virt-seed wait`. */
@@ -116,10 +118,11 @@ struct guest_claim {
     /* What it has read and not used: "DOCUMENT: MESSAGE", LIMIT_REPORT_DROPPED at most. */
     char **dropped;
     size_t dropped_count;
+    struct guest_login login;
 };
 
 /*
- * Reads the members "taken", "failed" and "dropped" of an object, of a line or of a record, into an
+ * Reads the members "taken", "failed", "dropped" and "login" of an object, of a line or of a record, into an
  * empty claim; values of another kind count as missing.
  */
 void guest_claim_read(struct guest_claim *claim, const struct json_t *object);

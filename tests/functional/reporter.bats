@@ -54,6 +54,8 @@ tick() {
     [[ $(grep -c '"finished": 2' dev/vport1p1) -eq 1 ]]
     run -0 grep '"finished": 2' dev/vport1p1
     [[ $output = *'"failed":{"module":"runcmd"'* ]]
+    # How to log in is found once, in a stage in which it is known.
+    [[ $(grep -c '"login":{"user":' dev/vport1p1) -eq 2 ]]
 }
 
 # drops LINE...: what it reports as dropped if the log has these lines.
@@ -110,4 +112,57 @@ END
     [[ ! $output ]]
     run -0 sh -c '. ./functions; exec 2>/dev/null; systemctl() { echo "77 reboot.target start waiting"; }; describe_end'
     [[ $output = ',"then":"reboot"' ]]
+}
+
+# says FUNCTION: what a function of the script prints.
+says() {
+    sed '/^# Once a boot/,$d' reporter >functions
+    run -0 sh -c ". ./functions; exec 2>/dev/null; $1"
+}
+
+@test "the line says how to log in, and nothing of what does not leave the guest" {
+    mkdir -p etc/ssh sys/class/net/ens3
+    sed -i -e "s#/etc/#$PWD/etc/#g" -e "s#<[/]sys#<$PWD/sys#" reporter
+    echo 52:54:00:00:00:01 >sys/class/net/ens3/address
+    ssh-keygen -q -t ed25519 -N '' -C 'a "comment"' -f etc/ssh/ssh_host_ed25519_key
+    ssh-keygen -q -t rsa -b 2048 -N '' -f etc/ssh/ssh_host_rsa_key
+    printf 'root:x:0:0::/root:/bin/sh\ndebian:x:1000:1000::/home/debian:/bin/sh\nann:x:1001:1001::/:/bin/sh\n' >etc/passwd
+    cat >bin/ip <<'END'
+#!/bin/sh
+cat <<'ADDRESSES'
+1: lo    inet 127.0.0.1/8 scope host lo\       valid_lft forever preferred_lft forever
+2: ens3    inet 192.0.2.7/24 metric 100 brd 192.0.2.255 scope global dynamic ens3\       valid_lft 86sec preferred_lft 86sec
+2: ens3    inet6 fd00::9/64 scope global temporary dynamic \       valid_lft 86sec preferred_lft 86sec
+2: ens3    inet6 fd00::7/64 scope global dynamic mngtmpaddr \       valid_lft 86sec preferred_lft 86sec
+2: ens3    inet6 fe80::7/64 scope link \       valid_lft forever preferred_lft forever
+ADDRESSES
+END
+    chmod +x bin/ip
+    printf '{\n "system_info": {\n  "default_user": {\n   "groups": [\n    "adm"\n   ],\n   "name": "debian",\n   "uid": 7\n  }\n }\n}\n' \
+        >run/cloud-init/instance-data-sensitive.json
+    PATH=$PWD/bin:$PATH says describe_login
+    jq -e --arg ed25519 "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_ed25519_key.pub)" \
+        --arg rsa "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_rsa_key.pub)" '. == {user: "debian", "host-keys": [$ed25519, $rsa],
+        addresses: [{nic: "ens3", mac: "52:54:00:00:00:01", address: "192.0.2.7"},
+                    {nic: "ens3", mac: "52:54:00:00:00:01", address: "fd00::7"}]}' <<<"$output"
+    # The user-data names another one; and one who does not exist.
+    printf 'user: ann\n' >var/lib/cloud/instance/cloud-config.txt
+    says default_user
+    [[ $output = ann ]]
+    printf 'system_info:\n    default_user:\n        name: ann\n' >var/lib/cloud/instance/vendor-cloud-config.txt
+    printf 'user:\n    name: eve\n' >var/lib/cloud/instance/cloud-config.txt
+    says default_user
+    [[ $output = ann ]]
+    printf 'user:\n    name: root\n' >var/lib/cloud/instance/cloud-config.txt
+    says default_user
+    [[ $output = root ]]
+    # Nobody of these exists.
+    echo eve:x:7:7::/:/bin/sh >etc/passwd
+    says default_user
+    [[ ! $output ]]
+    # A guest without any of this.
+    rm -r etc/ssh run/cloud-init/* var/lib/cloud/instance/*.txt
+    printf '#!/bin/sh\nexit 1\n' >bin/ip
+    PATH=$PWD/bin:$PATH says describe_login
+    [[ $output = '{"user":"","host-keys":[],"addresses":[]}' ]]
 }

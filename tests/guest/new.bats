@@ -30,7 +30,13 @@ setup_file() {
     [[ ${lines[-1]} =~ ^web1\ is\ ready:\ virt-seed\ ssh\ web1\ \(192\.168\.122\.[0-9]+\)$ ]]
     run -0 virt_seed status
     echo "$output"
-    [[ $output = *web1*done* ]]
+    [[ $output = *web1*done*192.168.122.* ]]
+}
+
+@test "ssh asks nothing, and knows the guest by the host key that it has reported" {
+    run -0 virt_seed ssh web1 -i "$BATS_FILE_TMPDIR/key" -o BatchMode=yes -- 'echo "$(id -un) at $(hostname)"'
+    echo "$output"
+    [[ ${lines[-1]} = 'debian at web1' ]]
 }
 
 @test "rm takes it away, with its disk" {

@@ -140,7 +140,7 @@ says() {
         .seed == "applied" and .reason == null and ."instance-id" == $uuid and
         (.["cloud-init"] as $said | $version | startswith($said)) and ."failed-module" == null)' <<<"$output"
     run -0 virt_seed status ready
-    [[ $output == *applied ]]
+    [[ $output == *'guest says   applied'* ]]
 }
 
 @test "wait exits 1 and names the module if a command in user-data fails" {
@@ -197,7 +197,7 @@ says() {
     last_report silent | grep -qx 'hostname=silent'
     run -0 virt_seed status silent
     echo "$output"
-    [[ $output == *nothing ]]
+    [[ $output == *'guest says   nothing'* ]]
     lab_virsh destroy silent
 }
 
@@ -217,7 +217,7 @@ says() {
     lab_virsh destroy unhandled
     run -0 virt_seed status unhandled
     echo "$output"
-    [[ $output == *' failed '*'not applied (user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
+    [[ $output == *' failed, '*'not applied (user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     run -0 virt_seed status template
     [[ $output == *'not applied (user-data: Ignoring jinja template for part-001'* ]]
 }
@@ -254,7 +254,7 @@ says() {
         [[ ${lines[-1]} = 'reverted: done' ]]
         [[ $(says reverted) = applied ]]
         run -0 virt_seed status reverted
-        [[ $output == *' done '* ]]
+        [[ $output == *' done, since '* ]]
     done
     rm "$record"
     run -124 virt_seed wait --timeout 2 reverted

@@ -39,10 +39,15 @@ END
     chmod 0644 "$LAB_DIR/web1.xml"
     her_virsh define "$LAB_DIR/web1.xml"
 
-    run -0 her_virt_seed start --timeout="$boot_seconds" web1
+    run her_virt_seed start --timeout="$boot_seconds" web1
+    echo "$output"
+    [[ $status -eq 0 ]]
     [[ $output = *'web1: done'* ]]
     run -0 her_virt_seed status web1
     [[ $output = *done* ]]
+    # How to log in: the image's user, which cloud-init has made.
+    tail -n 1 "$state/$web1.report" | jq -c .login
+    tail -n 1 "$state/$web1.report" | jq -e '.login | .user == "debian" and has("host-keys") and has("addresses")'
     wait_until "$boot_seconds" guest_has_reported "$home/images/web1.console"
     run -0 guest_report "$home/images/web1.console"
     [[ $output = *web1.example.org* && $output = *Europe/Zurich* ]]

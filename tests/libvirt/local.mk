@@ -32,6 +32,7 @@ libvirt_tests = \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/shim-session.bats \
+	%D%/ssh.bats \
 	%D%/start-command.bats \
 	%D%/start.bats \
 	%D%/start-session.bats \

@@ -66,7 +66,7 @@ published() {
 assert_row() {
     local row
 
-    row=$(virt_seed status web1 | awk 'NR == 2 {print $3, $4, $5, $6}') || return
+    row=$(virt_seed status -o wired,seed,datasource,instance-id web1 | awk 'NR == 2 {print $1, $2, $3, $4}') || return
     [[ $row = "$*" ]] || {
         echo "expected $*, found $row"
         return 1

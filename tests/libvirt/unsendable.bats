@@ -27,7 +27,7 @@ teardown() {
 }
 
 @test "status shows a domain that libvirt cannot send, with the reason" {
-    run -0 --separate-stderr virt_seed status
+    run -0 --separate-stderr virt_seed status -o domain,state,wired,seed
     [[ ${#lines[@]} -eq 3 ]]
     [[ ${lines[1]} = 'web1 '*' off '* && ${lines[2]} = 'web2 '*' off '*' ? '* ]]
     # shellcheck disable=SC2154  # run sets it

@@ -464,8 +464,9 @@ END
     lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
     run -1 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
     [[ $output = *"$web1.report: Permission denied"*"hint: "*"group"* ]]
-    run -0 --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system status web1
-    [[ ${lines[1]} = 'web1 '*'running '*'yes '*'yes '*'nocloud '*"$web1 "*'? '* ]]
+    run -0 --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system status \
+        --output=domain,state,wired,seed,datasource,instance-id,cloud-init web1
+    [[ ${lines[1]} = 'web1 '*'running '*'yes '*'yes '*'nocloud '*"$web1 "*'?'* ]]
     [[ ${stderr_lines[0]} = 'virt-seed: warning: '*"$web1.report: Permission denied" ]]
     [[ ${stderr_lines[1]} = 'virt-seed: hint: '*root*group*"$web1.report" ]]
 
@@ -498,12 +499,21 @@ END
     report_say $web1 "$runs"
     write_record $web2 "$done_record"
     run -0 --separate-stderr virt_seed status
-    diff - <(sed -E 's/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/; s/ +(GUEST SAYS|-)$/  \1/' <<<"$output") <<END
-DOMAIN  STATE    WIRED  SEED  DATASOURCE  INSTANCE-ID                           CLOUD-INIT     SINCE  GUEST SAYS
-plain   off      -      -     -           -                                     -              -  -
-web1    running  yes    yes   nocloud     $web1  running, init  TIME  -
-web2    off      yes    no    nocloud     an-id                                 done           TIME  -
-ü日本   off      -      -     -           -                                     -              -  -
+    diff - <(sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2} /TIME       /; s/[0-9]{2}:[0-9]{2}:[0-9]{2} /TIME     /; s/ +$//' \
+        <<<"$output" | tr -s ' ') <<END
+DOMAIN STATE CLOUD-INIT SINCE ADDRESS GUEST SAYS
+plain off - - - -
+web1 running running, init TIME - -
+web2 off done TIME - -
+ü日本 off - - - -
+END
+    run -0 virt_seed status --output=Domain,WIRED,seed,datasource,instance-id,guest-says
+    diff - <(sed -E 's/ +$//' <<<"$output") <<END
+DOMAIN  WIRED  SEED  DATASOURCE  INSTANCE-ID                           GUEST SAYS
+plain   -      -     -           -                                     -
+web1    yes    yes   nocloud     $web1  -
+web2    yes    no    nocloud     an-id                                 -
+ü日本   -      -     -           -                                     -
 END
     report_say $web1 "$(report_line "$boot1" "$(report_ended '"x"')")"
     run -0 virt_seed status --json web1 plain
@@ -513,8 +523,46 @@ END
         (.since | test("^20..-")))' <<<"$output"
     jq -e '.[1] | .domain == "plain" and .state == "off" and .wired == false and .seed == false and
         .datasource == null and .result == null' <<<"$output"
-    run -1 virt_seed status nobody
-    [[ $output = *"there is no domain 'nobody'"* ]]
+    run -1 --separate-stderr virt_seed status nobody
+    [[ $stderr = *"there is no domain 'nobody'"* && ! $output ]]
+    # It hides no other.
+    run -1 --separate-stderr virt_seed status web1 nobody plain
+    [[ $stderr = *"there is no domain 'nobody'"* && ${lines[1]} = 'web1 '* && ${lines[2]} = 'plain '* ]]
+    run -1 --separate-stderr virt_seed status --json nobody plain
+    jq -e 'map(.domain) == ["plain"]' <<<"$output"
+    run -2 virt_seed status -o domain,adress
+    [[ $output = *"there is no column 'adress'"* && $output = *'address and guest-says'* ]]
+}
+
+@test "status of one domain says all that is known of it, also when it is off" {
+    define web1 $web1
+    write_record $web1 '{"state": "failed", "time": "2026-01-02T03:05:00Z", "errors": ["it \u001b[2J broke", "too"],
+        "warnings": ["deprecated"], "taken": {"version": "25.1.4", "instance-id": "an-id", "new": true,
+        "documents": {}, "first": {}}, "failed": {"module": "runcmd", "log": "RuntimeError: 7"}}'
+    run -0 --separate-stderr virt_seed status web1
+    diff - <(echo "$output") <<END
+domain       web1
+uuid         $web1
+state        off
+wired        yes
+seed         no
+documents    -
+datasource   nocloud
+instance-id  an-id
+cloud-init   failed, since 2026-01-02T03:05:00Z
+version      25.1.4
+guest says   -
+address      -
+error        it ?[2J broke
+error        too
+warning      deprecated
+module       runcmd
+log          RuntimeError: 7
+END
+    run -3 virt_seed wait web1
+    [[ $output = *"domain 'web1' is not running; cloud-init failed in its last boot: runcmd: RuntimeError: 7"* ]]
+    run -0 virt_seed status --json web1
+    jq -e '.[0] | .warnings == ["deprecated"] and .address == null' <<<"$output"
 }
 
 @test "tells a guest that has not reported yet from one that never will" {
@@ -525,7 +573,7 @@ END
     virt_seed unset --wiring-only web2
     lab_virsh destroy web2
     run -0 virt_seed status web2
-    [[ ${lines[1]} = 'web2 '*'off '*'no '*'no '* ]]
+    [[ ${lines[2]} = 'state        off' && ${lines[3]} = 'wired        no' && ${lines[4]} = 'seed         no' ]]
 }
 
 @test "tells a domain that does not exist from a libvirt that does not answer" {

@@ -298,6 +298,54 @@ knows_paths_of_any_scope(void **state)
     assert_false(path_is_kept("/" UNIT_UUID ".iso", "/srv/seeds", SEED_SUFFIX));
 }
 
+static void
+finds_the_port_that_passt_forwards(void **state)
+{
+    static const struct {
+        const char *xml;
+        long port;
+        const char *address;
+    } cases[] = {
+        {"", 0, ""},
+        {"<portForward proto='tcp'/>", 0, ""},
+        {"<portForward proto='udp'><range start='22'/></portForward>", 0, ""},
+        {"<portForward proto='tcp'><range start='22'/></portForward>", 22, "127.0.0.1"},
+        {"<portForward proto='tcp' address='::'><range start='22'/></portForward>", 22,
+         "::1"},
+        {"<portForward proto='tcp' address='192.0.2.1'><range start='2222' to='22'/>"
+         "</portForward>",
+         2222, "192.0.2.1"},
+        {"<portForward proto='tcp'><range start='2000' end='2099' to='80'/>"
+         "<range start='2200' end='2230' to='10'/></portForward>",
+         2212, "127.0.0.1"},
+        {"<portForward proto='tcp'><range start='20' end='30' exclude='yes'/>"
+         "<range start='2022' to='21'/></portForward>",
+         0, ""},
+        {"<portForward proto='tcp' address='-oA=b'><range start='22'/></portForward>"
+         "<portForward proto='tcp' address='127.0.0.2'><range start='23' to='22'/>"
+         "</portForward>",
+         23, "127.0.0.2"},
+        {"<portForward proto='tcp'><range start='-1' to='22'/><range start='70000' "
+         "to='22'/></portForward>",
+         0, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_unit_domain struct unit_domain unit = {0};
+        cleanup_free char *xml =
+            xasprintf("<domain type='kvm'><name>x</name><devices><interface type='user'>"
+                      "<backend type='passt'/>%s</interface></devices></domain>",
+                      cases[i].xml);
+        char address[INET6_ADDRSTRLEN] = "";
+
+        unit_domain_read(&unit, xml);
+        assert_int_equal(domain_find_forwarding(&unit.domain, 22, address),
+                         cases[i].port);
+        assert_string_equal(address, cases[i].address);
+    }
+}
+
 int
 main(void)
 {
@@ -315,6 +363,7 @@ main(void)
         cmocka_unit_test(reads_no_more_devices_of_a_kind_than_the_limit),
         cmocka_unit_test(removes_a_disk_and_moves_the_others_up),
         cmocka_unit_test(knows_the_names_of_buses),
+        cmocka_unit_test(finds_the_port_that_passt_forwards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

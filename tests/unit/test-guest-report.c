@@ -171,6 +171,112 @@ reads_what_has_failed(void **state)
     assert_null(report.claim.failed_log);
 }
 
+#define KEY                                                                              \
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKCjKdT+G6sCVEJOJdgcvTB6oS0eRLE6vgLzFLEmGoM+"
+
+static void
+reads_how_to_log_in(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    const struct guest_login *login = &report.claim.login;
+
+    (void)state;
+    feed_text(
+        &report,
+        LINE(FINISHED("\"errors\":[],") "," RESULT(
+            "") ",\"login\":{\"user\":\"debian\","
+                "\"host-keys\":[\"" KEY "\",\"" KEY "\"],\"addresses\":["
+                "{\"nic\":\"ens3\",\"mac\":\"52:54:00:00:00:01\",\"address\":\"192.0.2.7\"},"
+                "{\"nic\":\"ens3\",\"mac\":\"52:54:00:00:00:01\",\"address\":\"FD00:0::7\"}]}"));
+    assert_string_equal(login->user, "debian");
+    assert_int_equal(login->host_key_count, 1);
+    assert_string_equal(login->host_keys[0], KEY);
+    assert_int_equal(login->address_count, 2);
+    assert_string_equal(login->addresses[0].nic, "ens3");
+    assert_string_equal(login->addresses[0].mac, "52:54:00:00:00:01");
+    assert_string_equal(login->addresses[0].address, "192.0.2.7");
+    assert_string_equal(login->addresses[1].address, "fd00::7");
+    /* An older reporter says nothing of it. */
+    feed_text(&report, done);
+    assert_null(login->user);
+    assert_int_equal(login->host_key_count + login->address_count, 0);
+}
+
+#define ADDRESS(nic, mac, address)                                                       \
+    "{\"addresses\":[{\"nic\":\"" nic "\",\"mac\":\"" mac "\",\"address\":\"" address    \
+    "\"}]}"
+#define MAC "52:54:00:00:00:01"
+
+static void
+a_hostile_login_is_left_out(void **state)
+{
+    static const char *const logins[] = {
+        "7",
+        "[]",
+        "{\"user\":7,\"host-keys\":7,\"addresses\":7}",
+        "{\"user\":\"-oProxyCommand=id\"}",
+        "{\"user\":\"a b\"}",
+        "{\"user\":\"a\\u0000b\"}",
+        "{\"user\":\"\"}",
+        "{\"addresses\":[7,{},[],{\"address\":\"192.0.2.7\"}]}",
+        ADDRESS("ens3", MAC, "-oProxyCommand=id"),
+        ADDRESS("ens3", MAC, "127.0.0.1"),
+        ADDRESS("ens3", MAC, "169.254.1.1"),
+        ADDRESS("ens3", MAC, "0.0.0.0"),
+        ADDRESS("ens3", MAC, "224.0.0.1"),
+        ADDRESS("ens3", MAC, "::1"),
+        ADDRESS("ens3", MAC, "fe80::1"),
+        ADDRESS("ens3", MAC, "fe80::1%eth0"),
+        ADDRESS("ens3", MAC, "::ffff:127.0.0.1"),
+        ADDRESS("ens3", MAC, "ff02::1"),
+        ADDRESS("ens3", MAC, "192.0.2.7\\n"),
+        ADDRESS("ens3", "52:54", "192.0.2.7"),
+        ADDRESS("", MAC, "192.0.2.7"),
+        ADDRESS("a\\u001b", MAC, "192.0.2.7"),
+        ADDRESS("a-name-too-long-", MAC, "192.0.2.7"),
+        "{\"host-keys\":[7,\"\",\"ssh-rsa\",\"ssh-rsa \",\"ssh-rsa AAAA junk\"]}",
+        /* Of another algorithm than it says, with a comment, a line or an option more. */
+        "{\"host-keys\":[\"ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIA==\"]}",
+        "{\"host-keys\":[\"" KEY " a\"]}",
+        "{\"host-keys\":[\"" KEY "\\n* " KEY "\"]}",
+        "{\"host-keys\":[\"@cert-authority " KEY "\"]}",
+        "{\"host-keys\":[\"ssh-dss AAAAB3NzaC1kc3M=\"]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(logins); i++) {
+        cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+        const struct guest_login *login = &report.claim.login;
+        cleanup_free char *text =
+            xasprintf("{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"status\":null,\"result\":"
+                      "{\"v1\":{}},\"login\":%s}\n",
+                      logins[i]);
+
+        assert_int_equal(feed_text(&report, text), 1);
+        assert_null(login->user);
+        assert_int_equal(login->host_key_count, 0);
+        assert_int_equal(login->address_count, 0);
+    }
+}
+
+static void
+logins_are_bounded(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_buffer struct buffer line = {0};
+
+    (void)state;
+    buffer_append_string(&line, "{\"virt-seed\":1,\"boot\":\"" BOOT
+                                "\",\"status\":null,\"login\":{\"addresses\":[null");
+    for (int i = 0; i < 1000; i++)
+        buffer_printf(&line,
+                      ",{\"nic\":\"a\",\"mac\":\"" MAC "\",\"address\":\"10.0.%d.%d\"}",
+                      i / 100, i % 100);
+    buffer_append_string(&line, "]}}\n");
+    assert_int_equal(feed_all(&report, line.data, line.size), 1);
+    assert_int_equal(report.claim.login.address_count, LIMIT_REPORT_ADDRESSES - 1);
+}
+
 /* The claim of the last line with these drops, and how the boot has ended. */
 static void
 reads_what_was_dropped(void **state)
@@ -688,6 +794,9 @@ main(void)
         cmocka_unit_test(reads_what_the_guest_has_taken),
         cmocka_unit_test(reads_what_has_failed),
         cmocka_unit_test(reads_what_was_dropped),
+        cmocka_unit_test(reads_how_to_log_in),
+        cmocka_unit_test(a_hostile_login_is_left_out),
+        cmocka_unit_test(logins_are_bounded),
         cmocka_unit_test(hostile_drops_are_bounded_and_safe_to_show),
         cmocka_unit_test(a_result_with_errors_is_failed),
         cmocka_unit_test(the_last_stage_that_has_finished_is_the_end),

@@ -212,6 +212,13 @@ a_snapshot_has_the_result_from_before_it(void **state)
     make_result(&written.result, 1, "error");
     texts_add(&written.result.claim.dropped, &written.result.claim.dropped_count,
               xstrdup("user-data: gone"));
+    written.result.claim.login.user = xstrdup("debian");
+    *array_add(written.result.claim.login.addresses,
+               written.result.claim.login.address_count) = (struct guest_address){
+        .nic = "ens3",
+        .mac = "52:54:00:00:00:01",
+        .address = "192.0.2.7",
+    };
     make_boot(&boot);
     free(boot.time);
     boot.time = xstrdup("2026-11-21T16:03:00Z");
@@ -231,6 +238,8 @@ a_snapshot_has_the_result_from_before_it(void **state)
             assert_int_equal(result->state, GUEST_STATE_FAILED);
             assert_string_equal(result->errors[0], "error");
             assert_string_equal(result->claim.dropped[0], "user-data: gone");
+            assert_string_equal(result->claim.login.user, "debian");
+            assert_string_equal(result->claim.login.addresses[0].address, "192.0.2.7");
         }
     }
     /* The next one's result takes its place. */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "cli/login.h"
+#include "domain/xml.h"
+#include "host/host-key.h"
+#include "seed/ssh-host-keys.h"
+#include "store/pipeline.h"
+
+#define SSH_PORT 22
+
+/* --- addresses -------------------------------------------------------------------- */
+
+/* Return: whether the host may reach the guest by an address of this interface. The
+ * addresses behind QEMU's user networking, and passt, are the guest's alone. */
+static bool
+is_reachable(const struct interface *interface)
+{
+    return !interface->type || strcmp(interface->type, "user") != 0;
+}
+
+static bool
+has_reachable_mac(const struct domain *domain, const char *mac)
+{
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_failure struct failure *ignored = NULL;
+
+    if (interfaces_read(&interfaces, domain, &ignored) < 0)
+        return false;
+    for (size_t i = 0; i < interfaces.count; i++) {
+        const struct interface *interface = &interfaces.items[i];
+
+        if (is_reachable(interface) && interface->mac &&
+            strcasecmp(interface->mac, mac) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
+login_needs_forwarding(const struct domain *domain)
+{
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    size_t count = 0;
+
+    if (interfaces_read(&interfaces, domain, &ignored) < 0)
+        return false;
+    for (size_t i = 0; i < interfaces.count; i++)
+        count += !is_reachable(&interfaces.items[i]);
+    return count > 0 && count == interfaces.count;
+}
+
+static bool
+has_said(const struct guest_login *said, const char *address)
+{
+    for (size_t i = 0; said && i < said->address_count; i++) {
+        if (strcmp(said->addresses[i].address, address) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Return: how good an address is: best if the guest has reported it, since a lease may be
+ * left from an earlier one; then IPv4. */
+static int
+rate(const char *address, const struct guest_login *said)
+{
+    return 2 * has_said(said, address) + !strchr(address, ':') + 1;
+}
+
+/* Takes the best address of the domain's interfaces; the first of the best. */
+static void
+take_interfaces(struct login_place *place, virDomainInterfacePtr *list, int count,
+                const struct domain *domain, const struct guest_login *said)
+{
+    int best = 0;
+
+    for (int i = 0; i < count; i++) {
+        const virDomainInterface *interface = list[i];
+
+        if (!interface->hwaddr || !has_reachable_mac(domain, interface->hwaddr))
+            continue;
+        for (unsigned int j = 0; j < interface->naddrs; j++) {
+            char address[INET6_ADDRSTRLEN];
+
+            if (!login_address_read(address, interface->addrs[j].addr) ||
+                rate(address, said) <= best)
+                continue;
+            best = rate(address, said);
+            snprintf(place->address, sizeof(place->address), "%s", address);
+        }
+    }
+}
+
+static void
+ask_libvirt(struct login_place *place, virDomainPtr running, unsigned int source,
+            const struct domain *domain, const struct guest_login *said)
+{
+    virDomainInterfacePtr *list = NULL;
+    const int count = virDomainInterfaceAddresses(running, &list, source, 0);
+
+    take_interfaces(place, list, count, domain, said);
+    for (int i = 0; i < count; i++)
+        virDomainInterfaceFree(list[i]);
+    free(list);
+}
+
+static void
+take_said(struct login_place *place, const struct domain *domain,
+          const struct guest_login *said)
+{
+    int best = 0;
+
+    for (size_t i = 0; i < said->address_count; i++) {
+        const struct guest_address *address = &said->addresses[i];
+
+        if (!has_reachable_mac(domain, address->mac) ||
+            rate(address->address, said) <= best)
+            continue;
+        best = rate(address->address, said);
+        snprintf(place->address, sizeof(place->address), "%s", address->address);
+    }
+}
+
+void
+login_find_place(struct login_place *place, virDomainPtr running,
+                 const struct domain *domain, const struct guest_login *said)
+{
+    const bool is_active = virDomainIsActive(running) > 0;
+
+    *place = (struct login_place){0};
+    if (is_active)
+        ask_libvirt(place, running, VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_LEASE, domain,
+                    said);
+    if (is_active && !*place->address)
+        take_said(place, domain, said);
+    if (!*place->address)
+        place->port = domain_find_forwarding(domain, SSH_PORT, place->address);
+}
+
+/* Return: whether libvirt says that an agent listens; it would wait for one that does not. */
+static bool
+has_agent(const struct domain *domain)
+{
+    xml_foreach(channel, xml_child(domain->root, "devices"), "channel") {
+        const xmlNode *target = xml_child(channel, "target");
+
+        if (xml_attribute_is(target, "name", "org.qemu.guest_agent.0"))
+            return xml_attribute_is(target, "state", "connected");
+    }
+    return false;
+}
+
+void
+login_ask_agent(struct login_place *place, virDomainPtr running,
+                const struct domain *domain)
+{
+    if (has_agent(domain))
+        ask_libvirt(place, running, VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_AGENT, domain,
+                    NULL);
+}
+
+/* --- host keys -------------------------------------------------------------------- */
+
+char *
+login_read_host_keys(const struct context *context, const struct request *request,
+                     struct failure **failure)
+{
+    struct part *part = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {.policy = PIPELINE_STRICT, .config = &config};
+    cleanup_free char *keys = NULL;
+    int result;
+
+    if (!part) {
+        failure_set(failure, FAILURE_REQUEST,
+                    "the guest generates its own host keys\n"
+                    "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
+                    "before its first start");
+        return NULL;
+    }
+    if (part->origin == PART_GENERATED) {
+        result =
+            host_key_read_public(context->root, request->domain->uuid,
+                                 part_add_entry(part, HOST_KEY_PUBLIC_NAME), failure);
+    } else {
+        /* All of the secret is read, which takes the right to the private keys. */
+        result = config_read(&config, context->root, failure);
+        if (result == 0)
+            result = pipeline_read_part(&pipeline, context->root, request, part, failure);
+    }
+    if (result < 0)
+        return NULL;
+    keys = ssh_host_keys_public(part);
+    if (*keys)
+        return steal(keys);
+    failure_set(failure, FAILURE_SSH_KEY,
+                "<ssh-host-keys secret=\"%.256s\"> has no public key\n"
+                "put what 'ssh-keygen -y -f KEY' prints next to it, as KEY.pub",
+                part->name ? part->name : "");
+    return NULL;
+}
