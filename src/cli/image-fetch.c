@@ -52,7 +52,7 @@ find_hash(const char *digest)
 static bool
 has_digest(int fd, const char *digest)
 {
-    const struct nettle_hash *hash = find_hash(digest);
+    const struct nettle_hash *hash = xchecked((void *)find_hash(digest));
     cleanup_free void *context = xmalloc(hash->context_size);
     cleanup_free uint8_t *block = xmalloc(MIB);
     uint8_t bytes[SHA512_DIGEST_SIZE];
