@@ -40,8 +40,7 @@ struct job {
     char *uuid;
     char *name;
     bool is_active;
-    char *
-        instance_id; /* that it gets; NULL if the next start is another instance anyway */
+    char *instance_id; /* NULL if the next start is another instance anyway */
     struct guest *guest;
 };
 

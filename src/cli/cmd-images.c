@@ -31,6 +31,9 @@ describe_cached(const struct pool *pool, const struct image *image)
     struct stat status;
     struct tm when;
 
+    /* Not everybody may look there. */
+    if (pool->libvirt && pool->directory < 0)
+        return xstrdup("?");
     if (!name || fstatat(pool->directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return xstrdup("-");
     localtime_r(&status.st_mtime, &when);
@@ -94,8 +97,9 @@ const struct command cmd_images = {
     .name = "images",
     .summary = "list the images that 'new' knows by name",
     .help =
-        "Lists the images of the catalogue, and when each was fetched last; '-' means\n"
-        "that it was not. See virt-seed-images(5) for how to add one.\n",
+        "Lists the images of the catalogue, and when each was fetched last: '-' means\n"
+        "that it was not, and '?' that you may not look into the pool's directory. See\n"
+        "virt-seed-images(5) for how to add one.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,6 @@
 #include "base/names.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "base/user.h"
 #include "cli/catalogue.h"
 #include "cli/change.h"
 #include "cli/cli.h"
@@ -41,7 +41,9 @@
 #include "cli/set.h"
 #include "cli/waiting.h"
 #include "domain/element.h"
+#include "domain/guest-value.h"
 #include "domain/request.h"
+#include "domain/ssh-key.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "store/guest-report.h"
@@ -163,7 +165,7 @@ read_names(struct making *making, struct failure **failure)
         char *name = context->operands[i];
         struct machine *machine;
 
-        if (*name == '-' && i > 1) {
+        if (*name == '-') {
             making->more = &context->operands[i];
             making->more_count = context->operand_count - i;
             break;
@@ -175,32 +177,71 @@ read_names(struct making *making, struct failure **failure)
         machine->disk = TMPFILE_NONE;
         machine->passwords = NEW_PASSWORDS_NONE;
     }
-    return 0;
+    if (making->count > 0)
+        return 0;
+    return failure_set(failure, FAILURE_USAGE,
+                       "missing argument: NAME\nvirt-seed new IMAGE NAME…");
 }
 
 /* --- the caller's keys ------------------------------------------------------------------ */
 
-/* Return: whether a setting is given that lets somebody log in, or may. */
+/* Return: whether one of the settings of that name is given, with a value that begins so. */
 static bool
-has_login(const struct option_values *values)
+has_setting(const struct making *making, const char *name, const char *beginning)
 {
-    static const char *const names[] = {"ssh-key", "user-data", "vendor-data",
-                                        "user-data-raw", NULL};
+    const struct option_values *values = &making->options->settings.values;
 
     for (size_t i = 0; i < values->count; i++) {
-        const char *name = values->list[i].row->name;
         const char *text = values->list[i].text;
+        const bool is_it = strcmp(values->list[i].row->name, name) == 0;
 
-        if (*text && (word_is_in(name, names) || strstr(name, "password")))
-            return true;
-        if (strcmp(name, "secret") == 0 &&
-            (strncmp(text, "ssh-auth", 8) == 0 || strncmp(text, "admin-pass", 10) == 0))
+        if (is_it && (!text || strncmp(text, beginning, strlen(beginning)) == 0) &&
+            !(text && !*text))
             return true;
     }
     return false;
 }
 
-/* Adds the keys in the directory: those files alone that the user owns. */
+static bool
+has_key_or_password(const struct making *making)
+{
+    return has_setting(making, "ssh-key", "") || has_setting(making, "password", "") ||
+           has_setting(making, "password-file", "") ||
+           has_setting(making, "password-generate", "") ||
+           has_setting(making, "root-password", "") ||
+           has_setting(making, "root-password-file", "") ||
+           has_setting(making, "secret", "ssh-authorized-keys=") ||
+           has_setting(making, "secret", "admin-password=");
+}
+
+/* Which may have users of its own. */
+static bool
+has_user_data(const struct making *making)
+{
+    return has_setting(making, "user-data", "") ||
+           has_setting(making, "secret", "user-data=");
+}
+
+/* Return: whether the file has keys, and nothing else that matters. */
+static bool
+are_keys(const struct buffer *content)
+{
+    cleanup_free char *copy = xstrdup(buffer_text(content));
+    cleanup_failure struct failure *failure = NULL;
+    char *rest = copy;
+    int number = 0;
+    int count = 0;
+
+    if (!element_can_hold(buffer_text(content), content->size))
+        return false;
+    for (char *key; (key = ssh_key_next(&rest, &number)); count++) {
+        if (ssh_key_check(key, &failure) < 0 || ssh_key_decode(key, &failure) < 0)
+            return false;
+    }
+    return count > 0;
+}
+
+/* Adds the keys in the directory: of those files alone that the user owns. */
 static void
 add_keys_in(int directory, uid_t user, struct buffer *keys)
 {
@@ -209,46 +250,56 @@ add_keys_in(int directory, uid_t user, struct buffer *keys)
 
     while (entries && (entry = fs_next(entries))) {
         const char *dot = strrchr(entry->d_name, '.');
-        struct stat status;
+        cleanup_buffer struct buffer content = {0};
         cleanup_close int fd = -1;
+        struct stat status;
 
         if (!dot || strcmp(dot, ".pub") != 0 || strstr(entry->d_name, "-cert.pub"))
             continue;
         fd = fs_open_regular_beneath(directory, entry->d_name, &status);
-        if (fd < 0 || status.st_uid != user || fs_read_all(fd, LIMIT_PART, keys) < 0)
+        if (fd < 0 || status.st_uid != user ||
+            fs_read_all(fd, LIMIT_PART, &content) < 0 || !are_keys(&content)) {
+            print_outside_line(stderr,
+                               "virt-seed: note: ~/.ssh/%s is left out: it is not "
+                               "the user's own file of public keys",
+                               entry->d_name);
             continue;
+        }
+        buffer_append(keys, content.data, content.size);
         buffer_append_string(keys, "\n");
     }
 }
 
 /* Reads the caller's ~/.ssh/NAME.pub; under sudo, those of the user who called it. */
-static void
-read_own_keys(struct making *making)
+static int
+read_own_keys(struct making *making, struct failure **failure)
 {
-    const char *caller = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-    const uid_t user = caller ? (uid_t)strtoul(caller, NULL, 10) : geteuid();
-    cleanup_free char *home = user_find_home(making->context->root, user);
+    const int root = making->context->root;
+    const struct passwd *caller = login_find_caller(failure);
     cleanup_free char *path = NULL;
     cleanup_close int place = -1;
     cleanup_close int directory = -1;
 
-    if (!home)
-        return;
-    path = xasprintf("%s/.ssh", home);
-    place = fs_open_directory_in_root(making->context->root, path);
+    if (!caller)
+        return -1;
+    path = xasprintf("%s/.ssh", caller->pw_dir);
+    place = fs_open_directory_in_root(root, path);
     if (place >= 0)
         directory = fs_open_beneath(place, ".", O_DIRECTORY);
     if (directory >= 0)
-        add_keys_in(directory, user, &making->keys);
+        add_keys_in(directory, caller->pw_uid, &making->keys);
+    return 0;
 }
 
 static int
 find_login(struct making *making, struct failure **failure)
 {
-    if (has_login(&making->options->settings.values))
+    /* Raw user-data stands alone. */
+    if (has_key_or_password(making) || has_setting(making, "user-data-raw", ""))
         return 0;
-    read_own_keys(making);
-    if (making->keys.size > 0)
+    if (read_own_keys(making, failure) < 0)
+        return -1;
+    if (making->keys.size > 0 || has_user_data(making))
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "nobody could log in: there is no key in ~/.ssh, and none was "
@@ -285,7 +336,8 @@ check_network(struct making *making, struct failure **failure)
     making->network = making->options->network;
     if (!making->network)
         making->network = scope()->home ? "user" : "default";
-    if (!machine_network_is_libvirts(making->network))
+    if (!machine_network_is_libvirts(making->network) ||
+        machine_is_given(making->more, making->more_count, "--network"))
         return 0;
     network = virNetworkLookupByName(making->connection, making->network);
     if (!network)
@@ -495,8 +547,9 @@ take_back(struct making *making)
     }
 }
 
+/* Makes what libvirt will be given; nothing of it can be seen yet. */
 static int
-make_all(struct making *making, struct failure **failure)
+make_definitions(struct making *making, struct failure **failure)
 {
     cleanup_free char *uri = virConnectGetURI(making->connection);
     const struct machine_options machine = {
@@ -518,15 +571,32 @@ make_all(struct making *making, struct failure **failure)
         if (make_definition(making, &making->machines[i], xml, failure) < 0)
             return -1;
     }
-    if (making->context->dry_run)
-        return 0;
-    for (size_t i = 0; i < making->count; i++) {
-        struct machine *one = &making->machines[i];
+    return 0;
+}
 
-        if (disk_make(&one->disk, &making->pool, one->target, &making->cached,
+static int
+make_disks(struct making *making, struct failure **failure)
+{
+    if (making->file < 0 &&
+        image_fetch(&making->cached, &making->pool, &making->image,
+                    making->options->checksum,
+                    making->context->quiet || making->context->json, failure) < 0)
+        return -1;
+    if (check_space(making, failure) < 0 || choose_size(making, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < making->count; i++) {
+        struct machine *machine = &making->machines[i];
+
+        if (disk_make(&machine->disk, &making->pool, machine->target, &making->cached,
                       making->file, making->is_qcow2, making->size, failure) < 0)
             return -1;
     }
+    return 0;
+}
+
+static int
+define_all(struct making *making, struct failure **failure)
+{
     for (size_t i = 0; i < making->count; i++) {
         if (define(making, &making->machines[i], failure) < 0) {
             take_back(making);
@@ -632,6 +702,7 @@ prepare(struct making *making, struct failure **failure)
 
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
         set_check_values(context, &options->settings.values, failure) < 0 ||
+        waiting_check_options(&options->waiting, failure) < 0 ||
         find_login(making, failure) < 0 || find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
@@ -650,13 +721,7 @@ prepare(struct making *making, struct failure **failure)
         if (name_disk(making, &making->machines[i], failure) < 0)
             return -1;
     }
-    if (making->file < 0 && !context->dry_run &&
-        image_fetch(&making->cached, &making->pool, &making->image, options->checksum,
-                    context->quiet || context->json, failure) < 0)
-        return -1;
-    if (check_space(making, failure) < 0)
-        return -1;
-    return choose_size(making, failure);
+    return making->context->dry_run ? choose_size(making, failure) : 0;
 }
 
 static int
@@ -669,7 +734,10 @@ run(const struct context *context, const void *data, struct failure **failure)
         .file = -1,
     };
 
-    if (prepare(&making, failure) < 0 || make_all(&making, failure) < 0)
+    if (prepare(&making, failure) < 0 || make_definitions(&making, failure) < 0)
+        return -1;
+    if (!context->dry_run &&
+        (make_disks(&making, failure) < 0 || define_all(&making, failure) < 0))
         return -1;
     if (!context->quiet && !context->json)
         say_made(&making);

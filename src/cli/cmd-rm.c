@@ -51,10 +51,31 @@ find_disk(const struct definition *definition, bool *is_made)
 static int
 fail_unconfirmed(const char *name, struct failure **failure)
 {
-    return failure_set(failure, FAILURE_USAGE,
+    return failure_set(failure, FAILURE_DOMAIN,
                        "nothing of '%s' was removed\n"
                        "give --yes to remove it without a question",
                        name);
+}
+
+/* A pool that was not refreshed since may not know it. */
+static virStorageVolPtr
+find_volume(virConnectPtr connection, const char *path)
+{
+    virStorageVolPtr volume = virStorageVolLookupByPath(connection, path);
+    virStoragePoolPtr *pools = NULL;
+    int count;
+
+    if (volume)
+        return volume;
+    count = virConnectListAllStoragePools(connection, &pools,
+                                          VIR_CONNECT_LIST_STORAGE_POOLS_DIR |
+                                              VIR_CONNECT_LIST_STORAGE_POOLS_ACTIVE);
+    for (int i = 0; i < count; i++) {
+        virStoragePoolRefresh(pools[i], 0);
+        virStoragePoolFree(pools[i]);
+    }
+    free(pools);
+    return virStorageVolLookupByPath(connection, path);
 }
 
 /* libvirt removes it, whose pool it is in: the path is no more than what the domain's author
@@ -62,7 +83,7 @@ fail_unconfirmed(const char *name, struct failure **failure)
 static int
 remove_disk(virConnectPtr connection, const char *path, struct failure **failure)
 {
-    virStorageVolPtr volume = virStorageVolLookupByPath(connection, path);
+    virStorageVolPtr volume = find_volume(connection, path);
     int result = -1;
 
     if (!volume && virGetLastErrorCode() == VIR_ERR_NO_STORAGE_VOL)
@@ -106,6 +127,8 @@ remove_domain(const struct context *context, const struct options *options,
     const char *name = definition->domain.name;
     const bool runs = virDomainIsActive(domain) == 1;
     const bool removes_disk = disk && !options->keep_disk;
+    cleanup_failure struct failure *further = NULL;
+    int result;
 
     if (!options->yes) {
         print_outside_line(stderr, "domain '%s'%s%s%s%s will be removed", name,
@@ -115,13 +138,25 @@ remove_domain(const struct context *context, const struct options *options,
         if (!ask_yes("Go on?"))
             return fail_unconfirmed(name, failure);
     }
-    if (runs && virDomainDestroy(domain) < 0 && virDomainIsActive(domain) == 1)
+    /* Somebody may have started it meanwhile. */
+    if (virDomainIsActive(domain) == 1 && virDomainDestroy(domain) < 0 &&
+        virDomainIsActive(domain) == 1)
         return libvirt_fail(failure, "could not stop '%s'", name);
     if (virDomainUndefineFlags(domain, UNDEFINE_FLAGS) < 0)
         return libvirt_fail(failure, "could not undefine '%s'", name);
-    if (remove_kept(context, definition->domain.uuid, failure) < 0)
-        return -1;
-    if (removes_disk && remove_disk(definition->connection, disk, failure) < 0)
+    if (virDomainIsActive(domain) == 1)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "'%s' was started while it was removed, and runs without a "
+                           "definition\n"
+                           "its disk stays; stop it: virsh destroy %s",
+                           name, name);
+    result = remove_kept(context, definition->domain.uuid, failure);
+    if (removes_disk &&
+        remove_disk(definition->connection, disk, result < 0 ? &further : failure) < 0)
+        result = -1;
+    if (further)
+        print_failure(further);
+    if (result < 0)
         return -1;
     if (!context->quiet)
         print_outside_line(stdout, "%s: removed%s%s", name, removes_disk ? ", with " : "",

@@ -12,7 +12,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -242,28 +241,13 @@ print_block(const struct target *target, const char *name)
 static int
 become_caller(struct failure **failure)
 {
-    const char *text = getenv("SUDO_UID");
     const struct passwd *caller;
-    char *end;
-    unsigned long uid;
 
-    if (geteuid() != 0 || !text)
+    if (geteuid() != 0)
         return 0;
-    errno = 0;
-    uid = strtoul(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno != 0 || uid >= UINT32_MAX)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "SUDO_UID is '%.32s', which is not a user's number\n"
-                           "unset it to run ssh as root",
-                           text);
-    if (uid == 0)
-        return 0;
-    caller = getpwuid((uid_t)uid);
-    if (!caller)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "there is no user with the number %lu (SUDO_UID)\n"
-                           "unset it to run ssh as root",
-                           uid);
+    caller = login_find_caller(failure);
+    if (!caller || caller->pw_uid == 0)
+        return caller ? 0 : -1;
     if (initgroups(caller->pw_name, caller->pw_gid) < 0 ||
         setresgid(caller->pw_gid, caller->pw_gid, caller->pw_gid) < 0 ||
         setresuid(caller->pw_uid, caller->pw_uid, caller->pw_uid) < 0)

@@ -251,11 +251,7 @@ check_options(const struct starting *starting, struct failure **failure)
             failure, FAILURE_USAGE,
             "%s\nname the domains, or give --all for all that ask for cloud-init",
             options->all ? "--all and names cannot be combined" : "no domain was named");
-    if (options->waiting.no_wait && (options->waiting.timeout || options->waiting.scrub))
-        return failure_set(failure, FAILURE_USAGE,
-                           "--no-wait and --%s cannot be combined\nomit one of them",
-                           options->waiting.timeout ? "timeout" : "scrub");
-    return 0;
+    return waiting_check_options(&options->waiting, failure);
 }
 
 static void

@@ -155,7 +155,8 @@ run_on_file(char *const *words, const int *files, bool unprivileged, int seconds
                            words[0]);
     buffer_append_string(&output, "");
     return failure_set(failure, FAILURE_SYSTEM, "%s could not make the disk: %.500s",
-                       words[0], output.size > 1 ? output.data : "it took too long");
+                       words[0],
+                       *buffer_text(&output) ? output.data : "it does not say why");
 }
 
 static int

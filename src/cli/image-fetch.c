@@ -140,13 +140,18 @@ run_curl(const char *url, int file, off_t offset, size_t limit, int seconds, boo
     const bool is_shown = !quiet && isatty(STDERR_FILENO);
     cleanup_free char *from = xasprintf("%jd", (intmax_t)offset);
     cleanup_free char *time = xasprintf("%d", seconds);
+    const bool is_safe = strncmp(url, "https://", strlen("https://")) == 0;
     char *words[] = {(char *)"curl",
+                     (char *)"--disable", /* its configuration; only as the first word */
                      (char *)"--fail",
+                     (char *)"--globoff",
                      (char *)"--location",
                      (char *)(is_shown ? "--progress-bar" : "--silent"),
                      (char *)"--show-error",
                      (char *)"--proto",
                      (char *)"=http,https",
+                     (char *)"--proto-redir",
+                     (char *)(is_safe ? "=https" : "=http,https"),
                      (char *)"--connect-timeout",
                      (char *)"30",
                      (char *)"--speed-limit",
@@ -270,9 +275,14 @@ open_part(const struct pool *pool, const char *part, const struct image *image,
         openat(pool->directory, part,
                O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    struct stat opened, named;
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
+        fstatat(pool->directory, part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+        opened.st_ino == named.st_ino)
         return fd;
-    if (fd >= 0 && errno == EWOULDBLOCK)
+    /* Or they have just completed it, and the name is gone. */
+    if (fd >= 0 && (errno == EWOULDBLOCK || errno == ENOENT))
         failure_set(failure, FAILURE_SYSTEM,
                     "somebody else is fetching '%s' right now\n"
                     "wait until that is done, and run the command again",
@@ -310,16 +320,17 @@ fetch_part(int fd, const struct pool *pool, const char *part, const struct image
                        image->url, digest);
 }
 
-/* Another process may have done the same. */
 static int
-publish(int fd, const struct pool *pool, const char *part, const struct cached *cached,
-        struct failure **failure)
+publish(int fd, const struct pool *pool, const char *part, const struct image *image,
+        const struct cached *cached, struct failure **failure)
 {
     bool is_qcow2;
     uint64_t size;
 
-    if (image_check(fd, part, &is_qcow2, &size, failure) < 0)
+    if (image_check(fd, image->name, &is_qcow2, &size, failure) < 0) {
+        unlinkat(pool->directory, part, 0);
         return -1;
+    }
     if (!is_qcow2)
         return failure_set(failure, FAILURE_SYSTEM,
                            "the image is not in the format qcow2\n"
@@ -399,11 +410,14 @@ image_fetch(struct cached *cached, const struct pool *pool, const struct image *
         return -1;
     fd = openat(pool->directory, cached->name,
                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && digest) {
+    if (fd < 0 && (errno != ENOENT || !digest))
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open %s/%s",
+                                 pool->path, cached->name);
+    if (fd < 0) {
         part = xasprintf(".%s" PART_SUFFIX, digest);
         fd = open_part(pool, part, image, failure);
         if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0 ||
-            publish(fd, pool, part, cached, failure) < 0)
+            publish(fd, pool, part, image, cached, failure) < 0)
             return -1;
     }
     remember(pool, image, cached);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/names.h"
@@ -57,6 +63,34 @@ login_needs_forwarding(const struct domain *domain)
     return count > 0 && count == interfaces.count;
 }
 
+/* Return: whether the address is one of this host's own, to which a guest must not lead. */
+static bool
+is_of_host(const char *address)
+{
+    struct ifaddrs *list = NULL;
+    bool is_own = false;
+
+    /* What cannot be known counts as such. */
+    if (getifaddrs(&list) < 0)
+        return true;
+    for (const struct ifaddrs *own = list; own && !is_own; own = own->ifa_next) {
+        const struct sockaddr *place = own->ifa_addr;
+        char text[INET6_ADDRSTRLEN] = "";
+
+        if (place && place->sa_family == AF_INET)
+            inet_ntop(AF_INET,
+                      &((const struct sockaddr_in *)(const void *)place)->sin_addr, text,
+                      sizeof(text));
+        else if (place && place->sa_family == AF_INET6)
+            inet_ntop(AF_INET6,
+                      &((const struct sockaddr_in6 *)(const void *)place)->sin6_addr,
+                      text, sizeof(text));
+        is_own = strcmp(text, address) == 0;
+    }
+    freeifaddrs(list);
+    return is_own;
+}
+
 static bool
 has_said(const struct guest_login *said, const char *address)
 {
@@ -91,7 +125,7 @@ take_interfaces(struct login_place *place, virDomainInterfacePtr *list, int coun
             char address[INET6_ADDRSTRLEN];
 
             if (!login_address_read(address, interface->addrs[j].addr) ||
-                rate(address, said) <= best)
+                rate(address, said) <= best || is_of_host(address))
                 continue;
             best = rate(address, said);
             snprintf(place->address, sizeof(place->address), "%s", address);
@@ -122,7 +156,7 @@ take_said(struct login_place *place, const struct domain *domain,
         const struct guest_address *address = &said->addresses[i];
 
         if (!has_reachable_mac(domain, address->mac) ||
-            rate(address->address, said) <= best)
+            rate(address->address, said) <= best || is_of_host(address->address))
             continue;
         best = rate(address->address, said);
         snprintf(place->address, sizeof(place->address), "%s", address->address);
@@ -206,4 +240,34 @@ login_read_host_keys(const struct context *context, const struct request *reques
                 "put what 'ssh-keygen -y -f KEY' prints next to it, as KEY.pub",
                 part->name ? part->name : "");
     return NULL;
+}
+
+/* --- who asks --------------------------------------------------------------------- */
+
+const struct passwd *
+login_find_caller(struct failure **failure)
+{
+    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+    const struct passwd *caller;
+    unsigned long uid = geteuid();
+    char *end = NULL;
+
+    errno = 0;
+    if (text)
+        uid = strtoul(text, &end, 10);
+    if (text &&
+        (!isdigit((unsigned char)*text) || *end || errno != 0 || uid >= UINT32_MAX)) {
+        failure_set(failure, FAILURE_SYSTEM,
+                    "SUDO_UID is '%.32s', which is not a user's number\n"
+                    "unset it to go on as root",
+                    text);
+        return NULL;
+    }
+    caller = getpwuid((uid_t)uid);
+    if (!caller)
+        failure_set(failure, FAILURE_SYSTEM,
+                    "there is no user with the number %lu\n"
+                    "run the command as a user who is known here: getent passwd",
+                    uid);
+    return caller;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <pwd.h>
 
 #include <libvirt/libvirt.h>
 
@@ -28,6 +29,10 @@ void login_find_place(struct login_place *place, virDomainPtr running,
 /* Asks the agent in the guest for it. `running` is of a connection that is not read-only. */
 void login_ask_agent(struct login_place *place, virDomainPtr running,
                      const struct domain *domain);
+
+/* Return: who runs the command, under sudo the user who called it; valid until the next call;
+ * or NULL. */
+const struct passwd *login_find_caller(struct failure **failure);
 
 /* Return: whether the only way to the guest would be a port forwarded to it: each of its
  * interfaces has QEMU's user networking, or passt. */

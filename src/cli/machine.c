@@ -79,14 +79,13 @@ choose_system(const char *systems, struct failure **failure)
     return xstrdup("generic");
 }
 
-/* Return: whether the user gives the option, too, which then replaces ours. */
-static bool
-is_given(const struct machine_options *options, const char *name)
+bool
+machine_is_given(char *const *more, size_t count, const char *name)
 {
     const size_t length = strlen(name);
 
-    for (size_t i = 0; i < options->more_count; i++) {
-        const char *word = options->more[i];
+    for (size_t i = 0; i < count; i++) {
+        const char *word = more[i];
 
         if (strncmp(word, name, length) == 0 && (!word[length] || word[length] == '='))
             return true;
@@ -131,7 +130,7 @@ machine_make(const struct machine_options *options, struct failure **failure)
     *array_add(words, count) = (char *)"--quiet";
     *array_add(words, count) = (char *)"--print-xml";
     for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
-        if (is_given(options, ours[i][0]))
+        if (machine_is_given(options->more, options->more_count, ours[i][0]))
             continue;
         *array_add(words, count) = (char *)ours[i][0];
         *array_add(words, count) = (char *)ours[i][1];

@@ -29,6 +29,9 @@ struct machine_options {
  * virt-install. */
 bool machine_network_is_libvirts(const char *network);
 
+/* Return: whether the words for virt-install have the option, which then replaces ours. */
+bool machine_is_given(char *const *more, size_t count, const char *name);
+
 /* Return: the XML, owned by the caller (free), or NULL. */
 char *machine_make(const struct machine_options *options, struct failure **failure);
 

@@ -478,6 +478,18 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
 }
 
 int
+waiting_check_options(const struct waiting_options *options, struct failure **failure)
+{
+    int milliseconds;
+
+    if (options->no_wait && (options->timeout || options->scrub))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--no-wait and --%s cannot be combined\nomit one of them",
+                           options->timeout ? "timeout" : "scrub");
+    return read_timeout(options->timeout, &milliseconds, failure);
+}
+
+int
 waiting_open(struct waiting *waiting, const struct context *context,
              const struct waiting_options *options, struct failure **failure)
 {

@@ -77,6 +77,10 @@ struct guest {
     bool stopping;  /* it has, and what its guest said last may still come */
 };
 
+/* Fails if they contradict each other, or are none. */
+int waiting_check_options(const struct waiting_options *options,
+                          struct failure **failure);
+
 /* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If
  * there is a timeout and libvirt's daemon does not answer then, an alarm(2) ends the
  * process soon after it with STATUS_TIMEOUT. */

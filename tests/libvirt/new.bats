@@ -213,6 +213,8 @@ xml() {
     [[ $output = *"cannot be the name of a new domain"* ]]
     run -1 new nothing web1
     [[ $output = *"there is no image 'nothing' in the catalogue"* ]]
+    run -2 new --timeout=soon tiny web1
+    [[ $output = *"--timeout='soon'"* ]]
     run -2 new --memory=much tiny web1
     [[ $output = *"--memory has 'much'"* ]]
     run -1 new --network=nowhere tiny web1
@@ -222,7 +224,14 @@ xml() {
     lab_run rm "$caller_home/.ssh/id.pub"
     run -1 new tiny web1
     [[ $output = *"nobody could log in"* ]]
+    # What is not a key is left out, and an empty file is none.
+    lab_run sh -c ": >$caller_home/.ssh/empty.pub; echo text >$caller_home/.ssh/other.pub; chown $caller $caller_home/.ssh/*"
+    run -1 new tiny web1
+    [[ $output = *"~/.ssh/other.pub is left out"*"nobody could log in"* ]]
     give_key
+    run -2 new tiny -- --boot uefi
+    [[ $output = *"missing argument: NAME"* ]]
+    run -1 new --user-data=/etc/hostname tiny web1
     [[ $(fetched) -eq 0 ]]
     new tiny web1
     run -1 new tiny web1
@@ -300,7 +309,7 @@ xml() {
 
 @test "rm asks, keeps what it shall, and leaves what it did not make" {
     new tiny web1 web2
-    run -2 virt_seed rm web1 </dev/null
+    run -1 virt_seed rm web1 </dev/null
     [[ $output = *"domain 'web1' and its disk $pool/web1.qcow2"*"give --yes"* ]]
     lab_virsh start web1
     run -0 virt_seed rm --yes --keep-disk web1
