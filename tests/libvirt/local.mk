@@ -49,6 +49,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/domains.bash \
 	%D%/events.tsv \
 	%D%/hosts.bash \
+	%D%/images.py \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/leak.S \
