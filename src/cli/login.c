@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,34 +61,6 @@ login_needs_forwarding(const struct domain *domain)
     return count > 0 && count == interfaces.count;
 }
 
-/* Return: whether the address is one of this host's own, to which a guest must not lead. */
-static bool
-is_of_host(const char *address)
-{
-    struct ifaddrs *list = NULL;
-    bool is_own = false;
-
-    /* What cannot be known counts as such. */
-    if (getifaddrs(&list) < 0)
-        return true;
-    for (const struct ifaddrs *own = list; own && !is_own; own = own->ifa_next) {
-        const struct sockaddr *place = own->ifa_addr;
-        char text[INET6_ADDRSTRLEN] = "";
-
-        if (place && place->sa_family == AF_INET)
-            inet_ntop(AF_INET,
-                      &((const struct sockaddr_in *)(const void *)place)->sin_addr, text,
-                      sizeof(text));
-        else if (place && place->sa_family == AF_INET6)
-            inet_ntop(AF_INET6,
-                      &((const struct sockaddr_in6 *)(const void *)place)->sin6_addr,
-                      text, sizeof(text));
-        is_own = strcmp(text, address) == 0;
-    }
-    freeifaddrs(list);
-    return is_own;
-}
-
 static bool
 has_said(const struct guest_login *said, const char *address)
 {
@@ -125,7 +95,7 @@ take_interfaces(struct login_place *place, virDomainInterfacePtr *list, int coun
             char address[INET6_ADDRSTRLEN];
 
             if (!login_address_read(address, interface->addrs[j].addr) ||
-                rate(address, said) <= best || is_of_host(address))
+                rate(address, said) <= best)
                 continue;
             best = rate(address, said);
             snprintf(place->address, sizeof(place->address), "%s", address);
@@ -156,7 +126,7 @@ take_said(struct login_place *place, const struct domain *domain,
         const struct guest_address *address = &said->addresses[i];
 
         if (!has_reachable_mac(domain, address->mac) ||
-            rate(address->address, said) <= best || is_of_host(address->address))
+            rate(address->address, said) <= best)
             continue;
         best = rate(address->address, said);
         snprintf(place->address, sizeof(place->address), "%s", address->address);
