@@ -30,13 +30,7 @@ setup_file() {
     [[ ${lines[-1]} =~ ^web1\ is\ ready:\ virt-seed\ ssh\ web1\ \(192\.168\.122\.[0-9]+\)$ ]]
     run -0 virt_seed status
     echo "$output"
-    [[ $output = *web1*done*192.168.122.* ]]
-}
-
-@test "ssh asks nothing, and knows the guest by the host key that it has reported" {
-    run -0 virt_seed ssh web1 -i "$BATS_FILE_TMPDIR/key" -o BatchMode=yes -- 'id -un; hostname'
-    echo "$output"
-    [[ ${lines[-2]} = debian && ${lines[-1]} = web1 ]]
+    [[ $output = *web1*done* ]]
 }
 
 @test "rm takes it away, with its disk" {
