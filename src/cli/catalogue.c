@@ -174,16 +174,6 @@ compare(const void *one, const void *other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-static bool
-has(char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int
 list_directory(int root, const char *path, char ***names, size_t *count,
                struct failure **failure)
@@ -202,7 +192,7 @@ list_directory(int root, const char *path, char ***names, size_t *count,
         if (entry->d_name[0] == '.' || !dot || strcmp(dot, SUFFIX) != 0)
             continue;
         name = xstrndup(entry->d_name, (size_t)(dot - entry->d_name));
-        if (!has(*names, *count, name))
+        if (!texts_have(*names, *count, name))
             texts_add(names, count, steal(name));
     }
     if (fd < 0 || errno != 0)

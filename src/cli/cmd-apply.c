@@ -295,9 +295,9 @@ boot(const struct context *context, struct job *job, struct failure **failure)
         return -1;
     if (!job->is_active) {
         waiting_begin_start(job->guest);
-        return virDomainCreate(source.libvirt) < 0
-                   ? libvirt_fail_start(job->name, failure)
-                   : 0;
+        if (virDomainCreate(source.libvirt) < 0)
+            return libvirt_fail_start(job->name, failure);
+        return 0;
     }
     if (running_seed_update(context, &source, &where, failure) < 0)
         return failure_prefix(failure, "domain '%s'", job->name);

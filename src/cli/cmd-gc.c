@@ -110,17 +110,6 @@ remove_one(const struct context *context, const struct leftover *leftover, enum 
     return 0;
 }
 
-static void
-tell_removed(const char *path)
-{
-    print_outside_line(stdout, "removed %s", path);
-}
-
-static void
-tell_nothing(const char *path)
-{
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -160,7 +149,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         }
     }
     if (!context->dry_run)
-        pool_remove_abandoned(connection, context->quiet ? tell_nothing : tell_removed);
+        pool_remove_abandoned(connection, context->quiet);
     return STATUS_OK;
 }
 

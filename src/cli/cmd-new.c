@@ -107,10 +107,10 @@ parse_size(const char *text, uint64_t unit)
 
     if (letter)
         unit = MIB << 10 * (letter - letters);
-    if (end == text || *text < '0' || *text > '9' || (*end && (!letter || end[1])) ||
-        number > (UINT64_C(1) << 50) / unit)
+    /* Neither a sign nor a blank, which strtoull(3) takes, nor anything after the letter. */
+    if (*text < '0' || *text > '9' || end[letter ? 1 : 0])
         return 0;
-    return number * unit;
+    return number > (UINT64_C(1) << 50) / unit ? 0 : number * unit;
 }
 
 static int
@@ -140,8 +140,12 @@ read_sizes(struct making *making, struct failure **failure)
 static int
 check_name(const struct making *making, const char *name, struct failure **failure)
 {
-    if (!*name || strchr(".-", *name) || strchr(name, '/') || strlen(name) > 200 ||
-        !element_can_hold(name, strlen(name)) || strpbrk(name, "\t\r\n"))
+    const size_t length = strlen(name);
+    const bool is_file_name = strcspn(name, "/\t\r\n") == length && length <= 200;
+    /* "" is one, too. */
+    const bool begins_badly = strchr(".-", *name);
+
+    if (begins_badly || !is_file_name || !element_can_hold(name, length))
         return failure_set(failure, FAILURE_USAGE,
                            "'%.64s' cannot be the name of a new domain\n"
                            "give one without slashes that does not begin with a dot",
@@ -185,41 +189,46 @@ read_names(struct making *making, struct failure **failure)
 
 /* --- the caller's keys ------------------------------------------------------------------ */
 
-/* Return: whether one of the settings of that name is given, with a value that begins so. */
-static bool
-has_setting(const struct making *making, const char *name, const char *beginning)
+/* Settings by which somebody can log in, and the beginning that their value must have. */
+static const struct login_setting {
+    const char *name, *beginning;
+    enum login {
+        LOGIN_SURE = 1,     /* a key or a password */
+        LOGIN_POSSIBLE = 2, /* documents, which may have users of their own */
+        LOGIN_ALONE = 4,    /* raw user-data, beside which nothing may stand */
+    } kind;
+} login_settings[] = {
+    {"ssh-key", "", LOGIN_SURE},
+    {"password", "", LOGIN_SURE},
+    {"password-file", "", LOGIN_SURE},
+    {"password-generate", "", LOGIN_SURE},
+    {"root-password", "", LOGIN_SURE},
+    {"root-password-file", "", LOGIN_SURE},
+    {"secret", "ssh-authorized-keys=", LOGIN_SURE},
+    {"secret", "admin-password=", LOGIN_SURE},
+    {"user-data", "", LOGIN_POSSIBLE},
+    {"secret", "user-data=", LOGIN_POSSIBLE},
+    {"user-data-raw", "", LOGIN_ALONE},
+};
+
+/* Return: the kinds of those that are given. */
+static unsigned int
+find_login_settings(const struct option_values *values)
 {
-    const struct option_values *values = &making->options->settings.values;
+    unsigned int kinds = 0;
 
     for (size_t i = 0; i < values->count; i++) {
-        const char *text = values->list[i].text;
-        const bool is_it = strcmp(values->list[i].row->name, name) == 0;
+        const struct option_value *value = &values->list[i];
 
-        if (is_it && (!text || strncmp(text, beginning, strlen(beginning)) == 0) &&
-            !(text && !*text))
-            return true;
+        for (size_t j = 0; *value->text && j < ARRAY_SIZE(login_settings); j++) {
+            const struct login_setting *setting = &login_settings[j];
+
+            if (strcmp(value->row->name, setting->name) == 0 &&
+                strncmp(value->text, setting->beginning, strlen(setting->beginning)) == 0)
+                kinds |= setting->kind;
+        }
     }
-    return false;
-}
-
-static bool
-has_key_or_password(const struct making *making)
-{
-    return has_setting(making, "ssh-key", "") || has_setting(making, "password", "") ||
-           has_setting(making, "password-file", "") ||
-           has_setting(making, "password-generate", "") ||
-           has_setting(making, "root-password", "") ||
-           has_setting(making, "root-password-file", "") ||
-           has_setting(making, "secret", "ssh-authorized-keys=") ||
-           has_setting(making, "secret", "admin-password=");
-}
-
-/* Which may have users of its own. */
-static bool
-has_user_data(const struct making *making)
-{
-    return has_setting(making, "user-data", "") ||
-           has_setting(making, "secret", "user-data=");
+    return kinds;
 }
 
 /* Return: whether the file has keys, and nothing else that matters. */
@@ -294,12 +303,13 @@ read_own_keys(struct making *making, struct failure **failure)
 static int
 find_login(struct making *making, struct failure **failure)
 {
-    /* Raw user-data stands alone. */
-    if (has_key_or_password(making) || has_setting(making, "user-data-raw", ""))
+    const unsigned int given = find_login_settings(&making->options->settings.values);
+
+    if (given & (LOGIN_SURE | LOGIN_ALONE))
         return 0;
     if (read_own_keys(making, failure) < 0)
         return -1;
-    if (making->keys.size > 0 || has_user_data(making))
+    if (making->keys.size > 0 || (given & LOGIN_POSSIBLE))
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "nobody could log in: there is no key in ~/.ssh, and none was "
@@ -443,15 +453,14 @@ choose_size(struct making *making, struct failure **failure)
 
 /* Notes in the element which disk is its own: `rm` removes that. */
 static int
-write_request(struct making *making, struct machine *machine, struct wiring *wiring,
-              struct failure **failure)
+write_request(struct making *making, struct machine *machine, const char *path,
+              struct wiring *wiring, struct failure **failure)
 {
     struct definition *definition = &machine->definition;
     struct writing writing = {.domain = &definition->domain,
                               .contents = &making->contents,
                               .passwords = &machine->passwords};
     int result;
-    cleanup_free char *path = xasprintf("%s/%s", making->pool.path, machine->target);
 
     result = set_write(&writing, &making->options->settings.values, wiring, failure);
     machine->generated = writing.generated;
@@ -486,7 +495,7 @@ make_definition(struct making *making, struct machine *machine, const char *xml,
     if (!definition->doc ||
         domain_read(&definition->domain, definition->doc, failure) < 0)
         return -1;
-    return write_request(making, machine, &wiring, failure);
+    return write_request(making, machine, path, &wiring, failure);
 }
 
 static int
@@ -653,6 +662,7 @@ static int
 start_all(const struct making *making, struct failure **failure)
 {
     struct context context = *making->context;
+    const bool speaks = !context.quiet && !context.json;
     cleanup_free char **names = NULL;
     int status;
 
@@ -661,8 +671,7 @@ start_all(const struct making *making, struct failure **failure)
         *array_add(names, context.operand_count) = (char *)making->machines[i].uuid;
     context.operands = names;
     status = waiting_start(&context, &making->options->waiting, failure);
-    if (status == STATUS_OK && !context.quiet && !context.json &&
-        !making->options->waiting.no_wait)
+    if (status == STATUS_OK && speaks && !making->options->waiting.no_wait)
         say_ready(making);
     return status;
 }

@@ -79,6 +79,15 @@ choose_system(const char *systems, struct failure **failure)
     return xstrdup("generic");
 }
 
+/* Return: the guest's system, owned by the caller (free), or NULL with a failure. */
+static char *
+find_system(const struct machine_options *options, struct failure **failure)
+{
+    if (options->osinfo)
+        return xstrdup(options->osinfo);
+    return choose_system(options->systems, failure);
+}
+
 bool
 machine_is_given(char *const *more, size_t count, const char *name)
 {
@@ -103,9 +112,7 @@ machine_network_is_libvirts(const char *network)
 char *
 machine_make(const struct machine_options *options, struct failure **failure)
 {
-    cleanup_free char *system = options->osinfo
-                                    ? xstrdup(options->osinfo)
-                                    : choose_system(options->systems, failure);
+    cleanup_free char *system = find_system(options, failure);
     const char *kind = machine_network_is_libvirts(options->network) ? "network=" : "";
     cleanup_free char *network = xasprintf("%s%s", kind, options->network);
     const char *const ours[][2] = {

@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/image-fetch.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/pool.h"
 #include "domain/xml.h"
@@ -149,7 +150,7 @@ is_temporary(const char *name)
 }
 
 static void
-remove_in(virStoragePoolPtr libvirt, void (*tell)(const char *path))
+remove_in(virStoragePoolPtr libvirt, bool quiet)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_pool struct pool pool = POOL_NONE;
@@ -161,23 +162,23 @@ remove_in(virStoragePoolPtr libvirt, void (*tell)(const char *path))
         pool.directory = open(pool.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     entries = pool.directory < 0 ? NULL : fs_list(pool.directory);
     while (entries && (entry = fs_next(entries))) {
-        cleanup_free char *path = xasprintf("%s/%s", pool.path, entry->d_name);
+        const bool is_removed = is_temporary(entry->d_name) &&
+                                fs_remove_abandoned(pool.directory, entry->d_name);
 
-        if (is_temporary(entry->d_name) &&
-            fs_remove_abandoned(pool.directory, entry->d_name))
-            tell(path);
+        if (is_removed && !quiet)
+            print_outside_line(stdout, "removed %s/%s", pool.path, entry->d_name);
     }
 }
 
 void
-pool_remove_abandoned(virConnectPtr connection, void (*tell)(const char *path))
+pool_remove_abandoned(virConnectPtr connection, bool quiet)
 {
     virStoragePoolPtr *pools = NULL;
     const int count = virConnectListAllStoragePools(connection, &pools,
                                                     VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
 
     for (int i = 0; i < count; i++) {
-        remove_in(pools[i], tell);
+        remove_in(pools[i], quiet);
         virStoragePoolFree(pools[i]);
     }
     free(pools);

@@ -30,5 +30,5 @@ void pool_close(struct pool *pool);
 #define cleanup_pool __attribute__((cleanup(pool_close)))
 
 /* Removes what killed commands have left in the directories of the pools, and that the
- * caller may remove; `tell` is called with the path of each. */
-void pool_remove_abandoned(virConnectPtr connection, void (*tell)(const char *path));
+ * caller may remove; says so unless `quiet`. */
+void pool_remove_abandoned(virConnectPtr connection, bool quiet);

@@ -97,14 +97,8 @@ set_read(const struct writing *writing, const struct option_value *value, size_t
 void
 set_contents_clear(struct set_contents *contents)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(contents->list); i++) {
-        struct buffer *data = &contents->list[i].data;
-
-        /* It may be a password. */
-        if (data->size > 0)
-            explicit_bzero(data->data, data->size);
-        buffer_clear(data);
-    }
+    for (size_t i = 0; i < ARRAY_SIZE(contents->list); i++)
+        buffer_clear(&contents->list[i].data);
 }
 
 /* --- the element ------------------------------------------------------------------ */
