@@ -8,7 +8,6 @@ result=/run/cloud-init/result.json
 instance=/var/lib/cloud/instance
 first=$instance/virt-seed-first.json
 log=/var/log/cloud-init.log
-system=/run/cloud-init/instance-data-sensitive.json
 
 # It comes when its driver is loaded, perhaps after this.
 find_device() {
@@ -143,14 +142,23 @@ describe_failure() {
 }
 
 # The names that the default user may have: what the user-data says, then the vendor-data, then the image.
+# The image's own file is indented by two, three or four spaces.
 names_of_default_user() {
-    word='\([A-Za-z0-9_.-]\{1,32\}\)'
-    for file in $instance/cloud-config.txt $instance/vendor-cloud-config.txt; do
-        sed -n "s/^user: $word$/\1/p
-            /^user:$/,/^[^ ]/s/^ *name: $word$/\1/p
-            /^ *default_user:$/,/^ \{0,4\}[^ ]/s/^ *name: $word$/\1/p" "$file"
+    word='([A-Za-z0-9_.-]{1,32})'
+    for file in $instance/cloud-config.txt $instance/vendor-cloud-config.txt \
+            /etc/cloud/cloud.cfg.d/*.cfg /etc/cloud/cloud.cfg; do
+        sed -nE "s/^user: $word$/\1/p" "$file"
+        for key in user ' *default_user'; do
+            sed -nE "/^$key:$/{
+                :more
+                \$!{
+                    N
+                    b more
+                }
+                s/^( *)[a-z_]+:(\n\1 [^\n]*|\n *#[^\n]*|\n)*\n\1 +name: $word(\n.*)?$/\3/p
+            }" "$file"
+        done
     done
-    sed -n "/\"default_user\": {/,/}/s/^ *\"name\": \"$word\",*$/\1/p" $system
 }
 
 # The first of them that exists.

@@ -138,8 +138,10 @@ cat <<'ADDRESSES'
 ADDRESSES
 END
     chmod +x bin/ip
-    printf '{\n "system_info": {\n  "default_user": {\n   "groups": [\n    "adm"\n   ],\n   "name": "debian",\n   "uid": 7\n  }\n }\n}\n' \
-        >run/cloud-init/instance-data-sensitive.json
+    mkdir -p etc/cloud/cloud.cfg.d
+    printf '%s\n' 'system_info:' '   distro: debian' '   default_user:' '     gecos: Debian' '' '# A comment' \
+        '     name: debian' '     groups: [adm]' '   paths:' '     name: root' \
+        >etc/cloud/cloud.cfg
     PATH=$PWD/bin:$PATH says describe_login
     jq -e --arg ed25519 "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_ed25519_key.pub)" \
         --arg rsa "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_rsa_key.pub)" '. == {user: "debian", "host-keys": [$ed25519, $rsa],
@@ -156,12 +158,17 @@ END
     printf 'user:\n    name: root\n' >var/lib/cloud/instance/cloud-config.txt
     says default_user
     [[ $output = root ]]
+    # The image has been given another one.
+    rm var/lib/cloud/instance/*.txt
+    printf 'system_info:\n  default_user:\n    name: ann\n' >etc/cloud/cloud.cfg.d/90_user.cfg
+    says default_user
+    [[ $output = ann ]]
     # Nobody of these exists.
     echo eve:x:7:7::/:/bin/sh >etc/passwd
     says default_user
     [[ ! $output ]]
     # A guest without any of this.
-    rm -r etc/ssh run/cloud-init/* var/lib/cloud/instance/*.txt
+    rm -r etc/ssh etc/cloud
     printf '#!/bin/sh\nexit 1\n' >bin/ip
     PATH=$PWD/bin:$PATH says describe_login
     [[ $output = '{"user":"","host-keys":[],"addresses":[]}' ]]

@@ -507,7 +507,7 @@ web1 running running, init TIME - -
 web2 off done TIME - -
 ü日本 off - - - -
 END
-    run -0 virt_seed status --output=Domain,WIRED,seed,datasource,instance-id,guest-says
+    run -0 --separate-stderr virt_seed status --output=Domain,WIRED,seed,datasource,instance-id,guest-says
     diff - <(sed -E 's/ +$//' <<<"$output") <<END
 DOMAIN  WIRED  SEED  DATASOURCE  INSTANCE-ID                           GUEST SAYS
 plain   -      -     -           -                                     -
