@@ -14,6 +14,7 @@ dist_man_MANS += \
 	%D%/virt-seed-import.1 \
 	%D%/virt-seed-inspect.1 \
 	%D%/virt-seed-known-hosts.1 \
+	%D%/virt-seed-logs.1 \
 	%D%/virt-seed-new.1 \
 	%D%/virt-seed-pending.1 \
 	%D%/virt-seed-rm.1 \

@@ -389,6 +389,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-known-hosts.c \
+	%D%/cli/cmd-logs.c \
 	%D%/cli/cmd-new.c \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-rm.c \

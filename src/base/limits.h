@@ -218,6 +218,8 @@
 /* fs_read_all() reads a little more. */
 #define LIMIT_REPORT_READ (LIMIT_REPORT_FILE + MIB)
 #define LIMIT_REPORT_COPIES 100
+/* What is kept of a guest's log (seed/reporter.sh sends no more). */
+#define LIMIT_LOG (64 * KIB)
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;
  * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes

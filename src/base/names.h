@@ -8,6 +8,9 @@
 /* The report's virtio port, in the guest /dev/virtio-ports/org.virt-seed.report.0. */
 #define REPORT_PORT "org.virt-seed.report.0"
 
+/* The port of what it sends when cloud-init has failed: the end of its logs. */
+#define LOG_PORT "org.virt-seed.log.0"
+
 /* The emulator shim's name is this and the name of the emulator that it becomes. */
 #define SHIM_PREFIX "virt-seed-"
 /* How such a name begins in a domain's <emulator>. */
@@ -34,6 +37,8 @@
 /* In the reports' directory, also until the domain is released. virtlogd appends ".0", ".1"
  * and so on to the names of files that it has rotated. */
 #define REPORT_SUFFIX ".report"
+/* The guest's log; of a guest that has ended, in the state directory. */
+#define LOG_SUFFIX ".log"
 
 /* In both directories, for the emulator shim; the UUID follows again: second_name(). */
 #define SECOND_NAME_INFIX ".libvirt-"
@@ -60,8 +65,8 @@
  * (base/fs.h). */
 #define TEMPORARY_SUFFIX ".new."
 
-/* Return: the path that a domain's XML has for its seed, and for its report; owned by the
- * caller (free). */
+/* Return: the path that a domain's XML has for its seed, and for its report and its log, by
+ * their suffix; owned by the caller (free). */
 static inline char *
 seed_path(const char *uuid)
 {
@@ -69,9 +74,9 @@ seed_path(const char *uuid)
 }
 
 static inline char *
-report_path(const char *uuid)
+report_path(const char *uuid, const char *suffix)
 {
-    return xasprintf("%s/%s" REPORT_SUFFIX, scope()->reportdir, uuid);
+    return xasprintf("%s/%s%s", scope()->reportdir, uuid, suffix);
 }
 
 /*

@@ -22,11 +22,11 @@
 
 /* --- wiring ----------------------------------------------------------------------- */
 
-int
-definition_wire(struct definition *definition, const struct context *context,
-                bool replace, struct wiring *wiring, struct failure **failure)
+static int
+wire_definition(struct definition *definition, const struct context *context,
+                struct wire_options options, struct wiring *wiring,
+                struct failure **failure)
 {
-    const struct wire_options wire = {.replace = replace};
     /* Another host's paths mean nothing here: there the names of the disks decide, and
      * its own hook knows where its metadata server is. */
     cleanup_config struct config config = {0};
@@ -37,10 +37,27 @@ definition_wire(struct definition *definition, const struct context *context,
         result = config_read(&config, context->root, failure);
     }
     if (result == 0)
-        result = maker_wire(&definition->domain, &config, wire, wiring, failure);
+        result = maker_wire(&definition->domain, &config, options, wiring, failure);
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;
+}
+
+int
+definition_wire(struct definition *definition, const struct context *context,
+                bool replace, struct wiring *wiring, struct failure **failure)
+{
+    return wire_definition(definition, context,
+                           (struct wire_options){.replace = replace, .add_log = true},
+                           wiring, failure);
+}
+
+int
+definition_wire_for_start(struct definition *definition, const struct context *context,
+                          struct wiring *wiring, struct failure **failure)
+{
+    return wire_definition(definition, context, (struct wire_options){0}, wiring,
+                           failure);
 }
 
 /* --- back into libvirt ------------------------------------------------------------ */

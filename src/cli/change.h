@@ -34,6 +34,12 @@ struct change_options {
 int definition_wire(struct definition *definition, const struct context *context,
                     bool replace, struct wiring *wiring, struct failure **failure);
 
+/* The same with what the next start would miss: not with the log's channel, if an earlier
+ * version has wired the domain. */
+int definition_wire_for_start(struct definition *definition,
+                              const struct context *context, struct wiring *wiring,
+                              struct failure **failure);
+
 /* definition_each() for a command that changes definitions: fails if the XML of several would
  * go to one place. */
 int change_each(const struct context *context, const void *command_options,

@@ -147,6 +147,7 @@ extern const struct command cmd_images;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;
 extern const struct command cmd_known_hosts;
+extern const struct command cmd_logs;
 extern const struct command cmd_new;
 extern const struct command cmd_pending;
 extern const struct command cmd_rm;

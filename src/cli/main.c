@@ -43,6 +43,7 @@ const struct command_row commands[] = {
     {&cmd_done, NULL, "virt-seed done web1"},
     {&cmd_ssh, NULL, "virt-seed ssh web1 hostname"},
     {&cmd_known_hosts, NULL, "virt-seed known-hosts --host=192.168.122.20 web1"},
+    {&cmd_logs, NULL, "virt-seed logs web1"},
 
     {&cmd_doctor, "Maintenance", "virt-seed doctor"},
     {&cmd_gc, NULL, "virt-seed gc --dry-run"},

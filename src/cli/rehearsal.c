@@ -173,7 +173,7 @@ rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial)
 static void
 rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel)
 {
-    cleanup_free char *path = report_path(rehearsal->uuid);
+    cleanup_free char *path = report_path(rehearsal->uuid, REPORT_SUFFIX);
 
     if (xml_attribute_is(xml_child(channel, "target"), "name", REPORT_PORT)) {
         remove_children(channel, "protocol");

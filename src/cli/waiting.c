@@ -42,6 +42,19 @@ logs_of(const struct guest *guest)
     return "in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log";
 }
 
+/* Return: where its logs are once cloud-init has failed, owned by the caller (free). */
+static char *
+describe_logs(const struct guest *guest)
+{
+    cleanup_free char *name = xshellquote(name_of(guest));
+
+    if (guest->waiting->options->logs)
+        return xstrdup(guest->waiting->options->logs);
+    return xasprintf("see why: virt-seed logs %s; all of it is in the guest, in "
+                     "/var/log/cloud-init-output.log and /var/log/cloud-init.log",
+                     name);
+}
+
 /* --- how it ends ------------------------------------------------------------------ */
 
 void
@@ -71,12 +84,13 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
     const char *outcome = guest_state_word(report->state);
     const struct guest_claim *claim = &report->claim;
     size_t errors = report->errors.count + report->errors.left_out;
+    cleanup_free char *logs = describe_logs(guest);
     cleanup_failure struct failure *failure = NULL;
 
     if (claim->dropped_count > 0) {
         failure_set(&failure, FAILURE_DOMAIN,
                     "domain '%s': cloud-init has not applied the seed as a whole: %s\n%s",
-                    name_of(guest), claim->dropped[0], logs_of(guest));
+                    name_of(guest), claim->dropped[0], logs);
     } else if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
                     "domain '%s': cloud-init has finished with %zu %s%s%s%s%s\n%s",
@@ -84,7 +98,7 @@ finish_by_report(struct guest *guest, const struct guest_report *report)
                     claim->failed_module ? "; the last module that failed is " : "",
                     claim->failed_module ? claim->failed_module : "",
                     claim->failed_log ? ": " : "",
-                    claim->failed_log ? claim->failed_log : "", logs_of(guest));
+                    claim->failed_log ? claim->failed_log : "", logs);
     } else if (waiting->options->scrub) {
         if (running_seed_scrub(waiting->context, guest->uuid, &failure) < 0)
             outcome = "error";

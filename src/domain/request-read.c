@@ -328,7 +328,7 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     static const char *const stored[] = {"stored", NULL};
     const char *names[DATASOURCE_COUNT + 1];
     int datasource = 0, bus = 0, serial = 0, boot = 0, report = 0, cache = 0;
-    int machine_id = 0, generate = -1, password = -1, root_password = -1;
+    int log = 0, machine_id = 0, generate = -1, password = -1, root_password = -1;
     /* The words of each, and the position of the one that is chosen. */
     const struct {
         const char *name;
@@ -339,6 +339,7 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
         {"serial", yes_no, &serial},        {"boots", boots, &boot},
         {"report", yes_no, &report},        {"ssh-host-keys", host_keys, &generate},
         {"cache", caches, &cache},          {"machine-id", machine_ids, &machine_id},
+        {"log", yes_no, &log},
         {PASSWORD_NAME, stored, &password}, {ROOT_PASSWORD_NAME, stored, &root_password},
     };
     const char *known[ARRAY_SIZE(attributes) + 3] = {REQUEST_NOTES};
@@ -357,6 +358,7 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     request->serial = serial == 0;
     request->until_done = boot == 1;
     request->report = report == 0;
+    request->log = log == 0;
     request->cache = cache == 1;
     request->new_machine_id = machine_id == 1;
     if (generate == 0)
@@ -511,7 +513,7 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *payload = node ? NULL : payload_find(domain);
 
     *request = (struct request){
-        .domain = domain, .datasource = &datasources[0], .serial = true, .report = true};
+        .domain = domain, .datasource = &datasources[0], .serial = true, .report = true, .log = true};
     if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)

@@ -41,9 +41,9 @@ struct scan {
     int root;
     const char *directories[DIRECTORIES];
     struct stat own[DIRECTORIES];    /* without an inode: it does not exist */
-    char *seed, *report, *rehearsal; /* the domain's own */
-    clock_t end;                     /* of clock(3) */
-    char harmless[PATH_MAX];         /* the last path that leads elsewhere */
+    char *seed, *report, *log, *rehearsal; /* the domain's own */
+    clock_t end;                           /* of clock(3) */
+    char harmless[PATH_MAX];               /* the last path that leads elsewhere */
     struct domain_text text;
 };
 
@@ -196,7 +196,8 @@ is_own(const struct scan *scan, const struct domain_value *value)
     if (text_part_is(value->parent, "disk"))
         return strcmp(value->text, scan->seed) == 0;
     return text_part_is(value->parent, "channel") &&
-           strcmp(value->text, scan->report) == 0;
+           (strcmp(value->text, scan->report) == 0 ||
+            strcmp(value->text, scan->log) == 0);
 }
 
 /* Fails because of what find_directory() has found. Does not quote arguments for QEMU
@@ -231,7 +232,7 @@ refuse(const struct scan *scan, const struct domain_value *value, const char *pa
     return failure_set_at(
         failure, FAILURE_FORBIDDEN_PATH, domain_text_line(&scan->text, named.start),
         "%s, which leads into %s, where a domain may use only its own seed, as a disk, and "
-        "its own report, for a channel\n"
+        "its own report or log, for a channel\n"
         "use another file, or remove the device: virsh edit",
         what, directory);
 }
@@ -328,12 +329,14 @@ forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
                       struct failure **failure)
 {
     cleanup_free char *seed = seed_path(uuid);
-    cleanup_free char *report = report_path(uuid);
+    cleanup_free char *report = report_path(uuid, REPORT_SUFFIX);
+    cleanup_free char *log = report_path(uuid, LOG_SUFFIX);
     cleanup_free char *rehearsal = xasprintf("%s/%s/", scope()->trydir, uuid);
     struct scan scan = {
         .root = root,
         .seed = seed,
         .report = report,
+        .log = log,
         .rehearsal = rehearsal,
         .end = clock() + LIMIT_PATHS_MILLISECONDS * (CLOCKS_PER_SEC / 1000),
     };

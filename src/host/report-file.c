@@ -16,11 +16,12 @@
 #include "host/report-file.h"
 
 #define REPORT_MODE 0640
+#define LOG_MODE 0600
 
 static char *
-file_name(const char *uuid)
+file_name(const char *uuid, const char *suffix)
 {
-    return xasprintf("%s" REPORT_SUFFIX, uuid);
+    return xasprintf("%s%s", uuid, suffix);
 }
 
 /* Return: 0 or -errno. A read-only file system is -EROFS also for a missing file, which
@@ -37,13 +38,10 @@ remove_one(int directory, const char *name)
 
 /* virtlogd numbers its copies without gaps. */
 static int
-remove_others(int directory, const char *uuid, const char *name)
+remove_copies(int directory, const char *name)
 {
-    cleanup_free char *link = second_name(uuid);
-    int error = remove_one(directory, link);
+    int error = 0;
 
-    if (error == -ENOENT)
-        error = 0;
     for (size_t i = 0; error == 0 && i < LIMIT_REPORT_COPIES; i++) {
         cleanup_free char *copy = xasprintf("%s.%zu", name, i);
 
@@ -53,49 +51,81 @@ remove_others(int directory, const char *uuid, const char *name)
 }
 
 static int
-set_owner(int fd, uid_t writer, gid_t readers)
+remove_second_name(int directory, const char *uuid)
 {
-    return fchown(fd, writer, readers) < 0 || fchmod(fd, REPORT_MODE) < 0 ? -errno : 0;
+    cleanup_free char *link = second_name(uuid);
+    const int error = remove_one(directory, link);
+
+    return error == -ENOENT ? 0 : error;
+}
+
+static int
+set_owner(int fd, uid_t writer, gid_t readers, mode_t mode)
+{
+    return fchown(fd, writer, readers) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* Makes the file, or with `keep` sets the owner and mode of one that is there. Return: 0 or
+ * -errno. */
+static int
+make_one(int directory, const char *name, uid_t writer, gid_t readers, mode_t mode,
+         bool keep)
+{
+    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_close int present = -1;
+    struct stat status;
+    int error;
+
+    if (keep)
+        present = openat(directory, name, flags);
+    if (keep && (present >= 0 || errno != ENOENT)) {
+        if (present < 0 || fstat(present, &status) < 0)
+            return -errno;
+        return S_ISREG(status.st_mode) ? set_owner(present, writer, readers, mode)
+                                       : -EINVAL;
+    }
+    error = tmpfile_open(&tmpfile, directory, name);
+    if (error == 0)
+        error = set_owner(tmpfile.fd, writer, readers, mode);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
+    return error == 0 ? remove_copies(directory, name) : error;
+}
+
+static int
+make_log(int directory, const char *uuid, bool keep, struct failure **failure)
+{
+    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
+    const int error = make_one(directory, name, geteuid(), getegid(), LOG_MODE, keep);
+
+    if (error < 0)
+        return own_directory_fail("make", scope()->reportdir, name, error, failure);
+    return 0;
 }
 
 int
 report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                  struct failure **failure)
 {
-    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     cleanup_close int directory =
         own_directory_open(root, scope()->reportdir, scope()->pass_mode, failure);
-    cleanup_free char *name = file_name(uuid);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
     cleanup_free char *link = second_name(uuid);
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_close int present = -1;
-    gid_t readers = libvirt_group(root);
     const uid_t user = writer == REPORT_BY_SHIM ? qemu_user_find(root).uid : geteuid();
-    struct stat status;
     int error;
 
     if (directory < 0)
         return -1;
-    if (keep)
-        present = openat(directory, name, flags);
-    if (keep && (present >= 0 || errno != ENOENT)) {
-        if (present < 0 || fstat(present, &status) < 0)
-            error = -errno;
-        else
-            error = S_ISREG(status.st_mode) ? set_owner(present, user, readers) : -EINVAL;
-    } else {
-        error = tmpfile_open(&tmpfile, directory, name);
-        if (error == 0)
-            error = set_owner(tmpfile.fd, user, readers);
-        if (error == 0)
-            error = tmpfile_publish(&tmpfile, name);
-        if (error == 0)
-            error = remove_others(directory, uuid, name);
-    }
+    error = make_one(directory, name, user, libvirt_group(root), REPORT_MODE, keep);
+    if (error == 0 && !keep)
+        error = remove_second_name(directory, uuid);
     if (error == 0 && writer == REPORT_BY_SHIM)
         error = fs_link_again(directory, name, link);
     if (error < 0)
         return own_directory_fail("make", scope()->reportdir, name, error, failure);
+    if (writer == REPORT_AND_LOG_BY_VIRTLOGD)
+        return make_log(directory, uuid, keep, failure);
     return 0;
 }
 
@@ -103,7 +133,7 @@ bool
 report_file_has_content(int root, const char *uuid)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
-    cleanup_free char *name = file_name(uuid);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
     struct stat status;
 
     if (directory < 0 || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
@@ -115,25 +145,27 @@ int
 report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
-    cleanup_free char *name = file_name(uuid);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+    cleanup_free char *log = file_name(uuid, LOG_SUFFIX);
     int error = directory < 0 ? directory : remove_one(directory, name);
 
     if (directory >= 0 && (error == 0 || error == -ENOENT))
-        error = remove_others(directory, uuid, name);
+        error = remove_second_name(directory, uuid);
+    if (error == 0)
+        error = remove_copies(directory, name);
+    if (error == 0)
+        error = remove_copies(directory, log);
     if (error < 0 && error != -ENOENT)
         return own_directory_fail("remove", scope()->reportdir, name, error, failure);
     return 0;
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-int
-report_file_open(int root, const char *uuid, struct stat *status)
+/* Opens the regular file at its last `limit` bytes. Return: a descriptor, owned by the
+ * caller, or -errno; -EINVAL if it is another kind of file. */
+static int
+open_end(int directory, const char *name, size_t limit, struct stat *status)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
-    cleanup_free char *name = file_name(uuid);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_strictly_beneath(directory, name, 0);
+    cleanup_close int fd = fs_open_strictly_beneath(directory, name, 0);
     off_t surplus;
 
     if (fd < 0)
@@ -142,16 +174,109 @@ report_file_open(int root, const char *uuid, struct stat *status)
         return -errno;
     if (!S_ISREG(status->st_mode))
         return -EINVAL;
-    surplus = status->st_size - (off_t)LIMIT_REPORT_FILE;
+    surplus = status->st_size - (off_t)limit;
     if (surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0)
         return -errno;
     return steal_fd(fd);
 }
 
+/* --- the log ------------------------------------------------------------------------ */
+
+/* Appends its last bytes, if it is there. Return: 0 or -errno. */
+static int
+read_log(int directory, const char *name, struct buffer *text, struct stat *status)
+{
+    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, status);
+    int error = fd;
+
+    if (fd >= 0)
+        error = fs_read_all(fd, LIMIT_LOG, text);
+    /* The guest has written more meanwhile. */
+    return error == -ENOENT || error == -EFBIG ? 0 : error;
+}
+
+int
+log_file_keep(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
+    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
+    cleanup_buffer struct buffer text = {0};
+    struct stat known = {0}, now;
+    int error = directory;
+
+    if (directory == -ENOENT)
+        return 0;
+    if (directory >= 0)
+        error = read_log(directory, name, &text, &known);
+    if (error == 0 && text.size > 0) {
+        cleanup_close int statedir = statedir_make(root);
+
+        error = statedir < 0 ? statedir
+                             : fs_replace_file(statedir, name, text.data, text.size,
+                                               LOG_MODE, (gid_t)-1);
+    }
+    if (error < 0)
+        return own_directory_fail("keep", scope()->reportdir, name, error, failure);
+    /* In a session, it has just been replaced, in the same directory. */
+    if (fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+        now.st_ino == known.st_ino)
+        error = remove_one(directory, name);
+    if (error < 0 && error != -ENOENT)
+        return own_directory_fail("remove", scope()->reportdir, name, error, failure);
+    return 0;
+}
+
+int
+log_file_forget(int root, const char *uuid, struct failure **failure)
+{
+    const char *const directories[] = {scope()->statedir, scope()->reportdir};
+    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
+
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
+        const int error = directory < 0 ? directory : remove_one(directory, name);
+
+        if (error < 0 && error != -ENOENT)
+            return own_directory_fail("remove", directories[i], name, error, failure);
+    }
+    return 0;
+}
+
+int
+log_file_read(int root, const char *uuid, struct buffer *text, struct failure **failure)
+{
+    const char *const directories[] = {scope()->reportdir, scope()->statedir};
+    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
+
+    for (size_t i = 0; text->size == 0 && i < ARRAY_SIZE(directories); i++) {
+        cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
+        struct stat status;
+        int error = directory == -ENOENT ? 0 : directory;
+
+        if (directory >= 0)
+            error = read_log(directory, name, text, &status);
+        if (error < 0)
+            return own_directory_fail("read", directories[i], name, error, failure);
+    }
+    return 0;
+}
+
+/* --- reading a report --------------------------------------------------------------- */
+
+int
+report_file_open(int root, const char *uuid, struct stat *status)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+
+    return directory < 0 ? directory
+                         : open_end(directory, name, LIMIT_REPORT_FILE, status);
+}
+
 int
 report_file_fail(const char *uuid, int error, struct failure **failure)
 {
-    cleanup_free char *name = file_name(uuid);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
 
     return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
                               failure);

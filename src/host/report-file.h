@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the guests' reports are kept: /var/log/libvirt/virt-seed/UUID.report. QEMU writes
+ * Where the guests' reports are kept: /var/log/libvirt/virt-seed/UUID.report, and their logs:
+ * UUID.log there while the guest runs, then in the state directory. QEMU writes
  * what the guest sends through virtlogd, which opens the file as root. If it becomes
  * large, virtlogd renames it to UUID.report.0 and begins a new one (virtlogd.conf,
  * max_size and max_backups). A boot takes a few KiB: only a guest that floods its report
@@ -10,6 +11,7 @@
  * its second name UUID.libvirt-UUID (base/names.h, shim/command.c).
  *
  * Those who may use libvirt may read reports; others may not, even if they know the UUID.
+ * A log may hold secrets, so it is root's alone.
  */
 #pragma once
 
@@ -22,14 +24,15 @@
 
 /* Who writes the report. */
 enum report_writer {
-    REPORT_BY_NOBODY,   /* there is no report */
-    REPORT_BY_VIRTLOGD, /* as root */
-    REPORT_BY_SHIM,     /* as QEMU's user, under a second name, which it then gets */
+    REPORT_BY_NOBODY,           /* there is no report */
+    REPORT_BY_VIRTLOGD,         /* as root */
+    REPORT_AND_LOG_BY_VIRTLOGD, /* both */
+    REPORT_BY_SHIM, /* as QEMU's user, under a second name, which it then gets */
 };
 
 /*
- * Makes the domain's report: an empty one in place of the old files, or with `keep`, for
- * a resumed guest, keeps an existing one.
+ * Makes the domain's report, and its log if it has one: empty ones in place of the old files,
+ * or with `keep`, for a resumed guest, keeps those that exist.
  */
 int report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                      struct failure **failure);
@@ -37,8 +40,23 @@ int report_file_make(int root, const char *uuid, enum report_writer writer, bool
 /* Return: whether the domain has a report that is not empty. */
 bool report_file_has_content(int root, const char *uuid);
 
-/* Removes it, the copies that virtlogd has renamed, and its second name. */
+/* Removes both, the copies that virtlogd has renamed, and the report's second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
+
+/* --- the log ------------------------------------------------------------------------ */
+
+/* Moves the last LIMIT_LOG bytes of the log, if there are any, to the state directory. */
+int log_file_keep(int root, const char *uuid, struct failure **failure);
+
+/* Removes it there, and where a crash of the host has left it. */
+int log_file_forget(int root, const char *uuid, struct failure **failure);
+
+/* Appends the last LIMIT_LOG bytes of the log of the running guest, or else of the one that
+ * was kept; none are no failure. */
+int log_file_read(int root, const char *uuid, struct buffer *text,
+                  struct failure **failure);
+
+/* --- reading a report --------------------------------------------------------------- */
 
 /* Opens it at its last LIMIT_REPORT_FILE bytes. Return: a descriptor, owned by the caller,
  * or -errno; -EINVAL if it is not a regular file. */

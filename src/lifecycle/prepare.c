@@ -135,6 +135,8 @@ publish(const struct start *start, const struct verdict *verdict,
     if (check_delivery(start, verdict, failure) < 0 ||
         host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
+    if (!start->resumes && log_file_forget(lifecycle->root, start->uuid, failure) < 0)
+        return -1;
     if (publication->report != REPORT_BY_NOBODY &&
         report_file_make(lifecycle->root, start->uuid, publication->report,
                          start->resumes, failure) < 0)

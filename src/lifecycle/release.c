@@ -140,6 +140,8 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
     remove_seed(lifecycle, failure);
     lifecycle_record_result(lifecycle);
     record_forget_next(lifecycle->root, lifecycle->uuid);
+    log_file_keep(lifecycle->root, lifecycle->uuid, &another);
+    keep_first(lifecycle, "its log could not be kept", &another, failure);
     report_file_remove(lifecycle->root, lifecycle->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);
     abandoned_remove(lifecycle->root, lifecycle->uuid);

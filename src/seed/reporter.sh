@@ -2,19 +2,19 @@
 # virt-seed: tells the host what cloud-init has read, how far it is, and how it ended.
 # <ci:cloud-init report="no"> in the domain's metadata leaves this out.
 
-port=org.virt-seed.report.0
 status=/run/cloud-init/status.json
 result=/run/cloud-init/result.json
 instance=/var/lib/cloud/instance
 first=$instance/virt-seed-first.json
 log=/var/log/cloud-init.log
+output=/var/log/cloud-init-output.log
 
-# It comes when its driver is loaded, perhaps after this.
+# Sets the device of the port. It comes when its driver is loaded, perhaps after this.
 find_device() {
     for name in /sys/class/virtio-ports/*/name; do
         device=${name%/name}
         device=/dev/${device##*/}
-        read -r found <"$name" && [ "$found" = $port ] && [ -c "$device" ] && return
+        read -r found <"$name" && [ "$found" = "$1" ] && [ -c "$device" ] && return
     done
     return 1
 }
@@ -189,6 +189,18 @@ addresses() {
         done
 }
 
+# For who wants to know why it failed. Both logs have all boots.
+send_log() {
+    find_device org.virt-seed.log.0 || return
+    {
+        printf '==> the end of %s <==\n' $output
+        tail -c 49152 $output
+        printf '\n==> warnings and errors in %s, of this boot <==\n' $log
+        log_of_boot | sed -n '/\[\(WARNING\|ERROR\|CRITICAL\)\]/p
+            /^Traceback/,/^[A-Za-z_.]*\(Error\|Exception\)/p' | tail -c 15360
+    } | LC_ALL=C tr -d '\r' | timeout -s KILL 20 cat >"$device"
+}
+
 # How to log in.
 describe_login() {
     printf '{"user":"%s","host-keys":[%s],"addresses":[%s]}' "$(default_user)" "$(host_keys)" "$(addresses)"
@@ -231,6 +243,10 @@ follow() {
                 *'"stage": "modules-'[cf]* | *'"result":'*)
                     [ -n "$login$last_look" ] || login=$(describe_login) ;;
             esac
+            # Before the result, after which somebody looks for it.
+            case $end,$dropped in
+                *'"failed":'* | *'"result":'*,?*) send_log ;;
+            esac
             printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s],"login":%s}\n' \
                 "$boot" "$taken" "${text:-null}" "$end" "$dropped" "${login:-null}" | without_quotes
             last=$text$end
@@ -245,7 +261,7 @@ report() {
     # cloud-init wait for the end of its output.
     exec </dev/null >/dev/null 2>&1
     count=0
-    until find_device; do
+    until find_device org.virt-seed.report.0; do
         [ $count -lt 50 ] || return
         pause
     done

@@ -53,7 +53,9 @@ delivery_may_lack_server(const struct request *request, const struct config *con
 enum report_writer
 delivery_reporter(const struct delivery_start *start)
 {
-    return start->facts->reports ? REPORT_BY_VIRTLOGD : REPORT_BY_NOBODY;
+    if (!start->facts->reports)
+        return REPORT_BY_NOBODY;
+    return start->facts->logs ? REPORT_AND_LOG_BY_VIRTLOGD : REPORT_BY_VIRTLOGD;
 }
 
 static int

@@ -19,15 +19,20 @@
 #include "host/storage.h"
 #include "store/leftovers.h"
 
+/* In a session, the next one is the same directory. */
+#define PLACE_LOGS 0
+
 /* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
 static const struct {
     size_t path; /* where it is in struct scope */
     bool lasting;
     const char *suffixes[8]; /* ended by NULL */
 } directories[] = {
+    [PLACE_LOGS] = {offsetof(struct scope, reportdir), true, {LOG_SUFFIX}},
     {offsetof(struct scope, statedir),
      true,
-     {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
+     {LOG_SUFFIX, RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME,
+      GONE_SUFFIX}},
     {offsetof(struct scope, domain_secrets), true, {""}},
     {offsetof(struct scope, reportdir), false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {offsetof(struct scope, rundir),
@@ -58,7 +63,9 @@ may_follow(const char *suffix, const char *more, const char *uuid)
     if (!*more || text_matches(more, TEMPORARY_SUFFIX "xxxxxxxx"))
         return true;
     /* virtlogd's copies */
-    if (strcmp(suffix, REPORT_SUFFIX) != 0 || *more != '.')
+    if (strcmp(suffix, REPORT_SUFFIX) != 0 && strcmp(suffix, LOG_SUFFIX) != 0)
+        return false;
+    if (*more != '.')
         return false;
     digits = strspn(more + 1, "0123456789");
     return digits >= 1 && digits <= 3 && !more[1 + digits];
@@ -150,6 +157,8 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 {
     *leftovers = (struct leftovers){0};
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (i == PLACE_LOGS && scope()->reportdir == scope()->statedir)
+            continue;
         if (find_in(leftovers, root, i, failure) < 0)
             return -1;
     }

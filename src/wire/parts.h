@@ -45,6 +45,6 @@ void wire_report_read(struct wire_facts *facts, const struct domain *domain);
  * the request does not want a report. Keeps the user's own channel with the port's name.
  */
 void wire_report(struct domain *domain, const struct request *request,
-                 struct wiring *wiring);
+                 const struct wire_options *options, struct wiring *wiring);
 
 void wire_remove_report(struct domain *domain, struct wiring *wiring);

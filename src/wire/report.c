@@ -9,12 +9,22 @@
 #include "wire/parts.h"
 
 /* libvirt keeps an alias only if it begins with "ua-". */
-#define CHANNEL_ALIAS "ua-virt-seed-report"
 #define CONTROLLER_ALIAS "ua-virt-seed-serial"
 
+/* A port of the guest's, and the file that its channel writes. */
+struct port {
+    const char *name;
+    const char *suffix;
+    const char *alias; /* of the channel */
+    const char *what;
+};
+
+static const struct port report = {REPORT_PORT, REPORT_SUFFIX, "ua-virt-seed-report",
+                                   "report"};
+static const struct port guest_log = {LOG_PORT, LOG_SUFFIX, "ua-virt-seed-log", "log"};
+
 /* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory, or a
- * report of another scope,
- * owned by the caller (free); else NULL. A path with ".." after the directory counts as
+ * report or log of another scope, owned by the caller (free); else NULL. A path with ".." after the directory counts as
  * in it. */
 static char *
 path_in_reports(const xmlNode *node, const char *attribute)
@@ -34,13 +44,25 @@ path_in_reports(const xmlNode *node, const char *attribute)
             *end++ = *from++;
     }
     *end = '\0';
-    return path_is_kept(path, scope()->reportdir, REPORT_SUFFIX) ? steal(path) : NULL;
+    if (path_is_kept(path, scope()->reportdir, REPORT_SUFFIX) ||
+        path_is_kept(path, scope()->reportdir, LOG_SUFFIX))
+        return steal(path);
+    return NULL;
+}
+
+static bool
+is_own(const char *path, const char *uuid)
+{
+    cleanup_free char *own_report = report_path(uuid, REPORT_SUFFIX);
+    cleanup_free char *own_log = report_path(uuid, LOG_SUFFIX);
+
+    return strcmp(path, own_report) == 0 || strcmp(path, own_log) == 0;
 }
 
 /* Return: whether the element names a file in our directory that the domain may not use.
- * It may use its own report, and that only for a channel. */
+ * It may use its own report and log, and these only for a channel. */
 static bool
-names_foreign_report(const xmlNode *node, const char *own)
+names_foreign_report(const xmlNode *node, const char *uuid)
 {
     const bool is_channel_source = xmlStrEqual(node->name, BAD_CAST "source") &&
                                    xmlStrEqual(node->parent->name, BAD_CAST "channel");
@@ -52,7 +74,7 @@ names_foreign_report(const xmlNode *node, const char *own)
         if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
             cleanup_free char *path = path_in_reports(node, name);
 
-            if (path && !(is_channel_source && strcmp(path, own) == 0))
+            if (path && !(is_channel_source && is_own(path, uuid)))
                 return true;
         }
     }
@@ -62,12 +84,12 @@ names_foreign_report(const xmlNode *node, const char *own)
 /* Return: the first such element, or NULL. It may be of any device, since QEMU opens logs
  * and disks as well. */
 static const xmlNode *
-find_foreign_report(const struct domain *domain, const char *own)
+find_foreign_report(const struct domain *domain)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
     const xmlNode *node = devices ? xml_next_below(devices, devices) : NULL;
 
-    while (node && !names_foreign_report(node, own))
+    while (node && !names_foreign_report(node, domain->uuid))
         node = xml_next_below(node, devices);
     return node;
 }
@@ -75,8 +97,7 @@ find_foreign_report(const struct domain *domain, const char *own)
 int
 wire_report_check(const struct domain *domain, struct failure **failure)
 {
-    cleanup_free char *own = report_path(domain->uuid);
-    const xmlNode *device = find_foreign_report(domain, own);
+    const xmlNode *device = find_foreign_report(domain);
 
     if (!device)
         return 0;
@@ -84,7 +105,7 @@ wire_report_check(const struct domain *domain, struct failure **failure)
         device = device->parent;
     return failure_set_at(failure, FAILURE_FOREIGN_REPORT, xml_line(device),
                           "a <%s> uses a file in %s, where a domain may use only its own "
-                          "report, and only for a channel\n"
+                          "report and log, and only for a channel\n"
                           "use another file, or remove the device: virsh edit",
                           (const char *)device->name, scope()->reportdir);
 }
@@ -100,7 +121,7 @@ is_ours(const xmlNode *channel)
 /* Return: the first of our channels that can stay, a file for the guest's port, or NULL.
  * `user_port` says whether a channel of the user's has the port's name. */
 static xmlNode *
-find_ours(const struct domain *domain, bool *user_port)
+find_ours(const struct domain *domain, const struct port *port, bool *user_port)
 {
     xmlNode *ours = NULL;
 
@@ -108,7 +129,7 @@ find_ours(const struct domain *domain, bool *user_port)
     xml_foreach(node, xml_child(domain->root, "devices"), "channel") {
         const xmlNode *target = xml_child(node, "target");
 
-        if (!xml_attribute_is(target, "name", REPORT_PORT))
+        if (!xml_attribute_is(target, "name", port->name))
             continue;
         if (!is_ours(node))
             *user_port = true;
@@ -119,21 +140,31 @@ find_ours(const struct domain *domain, bool *user_port)
     return ours;
 }
 
+/* Return: whether the domain has the channel as wire_report() makes it. */
+static bool
+has_port(const struct domain *domain, const struct port *port, bool *user_port)
+{
+    cleanup_free char *own = report_path(domain->uuid, port->suffix);
+    const xmlNode *source = xml_child(find_ours(domain, port, user_port), "source");
+
+    return xml_attribute_is(source, "path", own) &&
+           xml_attribute_is(source, "append", "on");
+}
+
 void
 wire_report_read(struct wire_facts *facts, const struct domain *domain)
 {
-    cleanup_free char *own = report_path(domain->uuid);
-    const xmlNode *ours = find_ours(domain, &facts->user_port);
-    const xmlNode *source = xml_child(ours, "source");
+    bool user_port;
 
-    facts->reports =
-        xml_attribute_is(source, "path", own) && xml_attribute_is(source, "append", "on");
-    facts->report_of_another = find_foreign_report(domain, own);
+    facts->reports = has_port(domain, &report, &facts->user_port);
+    facts->logs = has_port(domain, &guest_log, &user_port);
+    facts->report_of_another = find_foreign_report(domain);
 }
 
 static void
-add(struct domain *domain, const char *path, struct wiring *wiring)
+add(struct domain *domain, const struct port *port, struct wiring *wiring)
 {
+    cleanup_free char *path = report_path(domain->uuid, port->suffix);
     xmlNode *channel = wire_add_device(domain, "channel", "console");
     xmlNode *node;
 
@@ -143,9 +174,9 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     xml_set_attribute(node, "append", "on");
     node = xml_add_child(channel, "target");
     xml_set_attribute(node, "type", "virtio");
-    xml_set_attribute(node, "name", REPORT_PORT);
-    xml_set_attribute(xml_add_child(channel, "alias"), "name", CHANNEL_ALIAS);
-    wiring_note(wiring, "report channel added");
+    xml_set_attribute(node, "name", port->name);
+    xml_set_attribute(xml_add_child(channel, "alias"), "name", port->alias);
+    wiring_note(wiring, "%s channel added", port->what);
     /* libvirt would add a controller itself, but keep it after the channel is removed. */
     xml_foreach(other, channel->parent, "controller") {
         if (xml_attribute_is(other, "type", "virtio-serial"))
@@ -176,51 +207,79 @@ controller_is_used(const struct domain *domain)
     return false;
 }
 
+/* Either may be NULL. */
 static void
-remove_channels_except(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
+remove_channels_except(struct domain *domain, const xmlNode *reports, const xmlNode *logs,
+                       struct wiring *wiring)
 {
     xml_foreach(node, xml_child(domain->root, "devices"), "channel") {
-        if (node != keep && is_ours(node)) {
+        if (node != reports && node != logs && is_ours(node)) {
+            const bool is_log =
+                xml_attribute_is(xml_child(node, "target"), "name", LOG_PORT);
+
             xml_remove(node);
-            wiring_note(wiring, "report channel removed");
+            wiring_note(wiring, "%s channel removed",
+                        (is_log ? &guest_log : &report)->what);
         }
     }
 }
 
-void
-wire_report(struct domain *domain, const struct request *request, struct wiring *wiring)
+static void
+repair(struct domain *domain, const struct port *port, xmlNode *channel,
+       struct wiring *wiring)
 {
-    cleanup_free char *own = report_path(domain->uuid);
-    bool user_port;
-    xmlNode *ours = find_ours(domain, &user_port);
-    xmlNode *source;
+    cleanup_free char *own = report_path(domain->uuid, port->suffix);
+    xmlNode *source = xml_child(channel, "source");
 
-    if (!request_wants_report(request)) {
-        wire_remove_report(domain, wiring);
-        return;
-    }
-    remove_channels_except(domain, ours, wiring);
-    if (!ours) {
-        if (!user_port)
-            add(domain, own, wiring);
-        return;
-    }
-    source = xml_child(ours, "source");
     if (!xml_attribute_is(source, "path", own)) {
         cleanup_free char *path = path_in_reports(source, "path");
 
         xml_set_attribute(source, "path", own);
         if (path && strcmp(path, own) == 0)
-            wiring_note(wiring, "the report channel's path normalized");
+            wiring_note(wiring, "the %s channel's path normalized", port->what);
         else
-            wiring_note(wiring, "the report channel changed from another domain's file "
-                                "to this one's");
+            wiring_note(wiring,
+                        "the %s channel changed from another domain's file to "
+                        "this one's",
+                        port->what);
     }
-    /* Otherwise QEMU would truncate the report when a guest is restored. */
+    /* Otherwise QEMU would truncate the file when a guest is restored. */
     if (!xml_attribute_is(source, "append", "on")) {
         xml_set_attribute(source, "append", "on");
-        wiring_note(wiring, "the report channel set to append");
+        wiring_note(wiring, "the %s channel set to append", port->what);
     }
+}
+
+/* `ours` is NULL if there is none. */
+static void
+wire_port(struct domain *domain, const struct port *port, xmlNode *ours, bool may_add,
+          struct wiring *wiring)
+{
+    if (ours)
+        repair(domain, port, ours, wiring);
+    else if (may_add)
+        add(domain, port, wiring);
+}
+
+void
+wire_report(struct domain *domain, const struct request *request,
+            const struct wire_options *options, struct wiring *wiring)
+{
+    const bool wants_log = request_wants_log(request);
+    bool user_port, user_log_port;
+    xmlNode *reports = find_ours(domain, &report, &user_port);
+    xmlNode *logs = find_ours(domain, &guest_log, &user_log_port);
+
+    if (!request_wants_report(request)) {
+        wire_remove_report(domain, wiring);
+        return;
+    }
+    remove_channels_except(domain, reports, wants_log ? logs : NULL, wiring);
+    wire_port(domain, &report, reports, !user_port, wiring);
+    /* The log's alone, if the report is the user's, would be of no use. */
+    if (wants_log)
+        wire_port(domain, &guest_log, logs,
+                  !user_port && !user_log_port && (options->add_log || !reports), wiring);
 }
 
 void
@@ -228,7 +287,7 @@ wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *controller;
 
-    remove_channels_except(domain, NULL, wiring);
+    remove_channels_except(domain, NULL, NULL, wiring);
     controller = wire_find_controller(domain, CONTROLLER_ALIAS);
     if (!controller || controller_is_used(domain))
         return;

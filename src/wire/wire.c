@@ -169,7 +169,7 @@ wire_domain(struct domain *domain, const struct request *request,
             wire_serial(domain, facts, request, options, wiring, failure) < 0)
             return -1;
         wiring->needed = wiring->change_count > 0;
-        wire_report(domain, request, wiring);
+        wire_report(domain, request, options, wiring);
     }
     if (!facts->report_of_another)
         return 0;

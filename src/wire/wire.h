@@ -30,6 +30,9 @@ struct wiring {
 
 struct wire_options {
     bool replace; /* replace another tool's seed and serial with ours */
+    /* Add the log's channel also to a domain that has the report's: such a domain was wired
+     * by an earlier version, and counts as wired. */
+    bool add_log;
     const char
         *foreign_hint; /* else: what to do about such a seed, or NULL for the usual */
     /* The metadata server's address for guests without a seed disk
@@ -95,8 +98,9 @@ struct wire_facts {
     /* It has the channel that wire_report() makes: the virtio port, with the domain's own
      * report as its file, which is appended to. */
     bool reports;
+    bool logs;              /* the same of the log */
     bool user_port;         /* it has the user's own channel with the port's name */
-    bool report_of_another; /* a device uses another domain's report */
+    bool report_of_another; /* a device uses another domain's report or log */
 };
 
 /* Reads them. `disk` borrows from the domain; after wire_domain() it may only be compared
@@ -113,14 +117,14 @@ void wire_facts_clear(struct wire_facts *facts);
 
 /* --- the report channel ------------------------------------------------------------- */
 
-/* A virtio port on which the guest reports cloud-init's progress, which QEMU writes to a
- * file on the host ("Consoles, serial, parallel & channel devices" in libvirt's
- * documentation). A guest boots with its seed without it, too. */
+/* A virtio port on which the guest reports cloud-init's progress, and one for its logs, which
+ * QEMU writes to files on the host ("Consoles, serial, parallel & channel devices" in
+ * libvirt's documentation). A guest boots with its seed without them, too. */
 
 /*
  * Fails if a device names a file in the reports' directory that the domain may not use
- * (`report_of_another`), and names it. A domain may use only its own report, and only for
- * a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them;
+ * (`report_of_another`), and names it. A domain may use only its own report and log, and
+ * only for a channel. Looks at attributes `path` and `file`, ignoring "//" and "/./" in them;
  * paths that lead there by ".." or a link are not recognized.
  */
 int wire_report_check(const struct domain *domain, struct failure **failure);

@@ -557,7 +557,66 @@ report_is() {
     echo "another's" >"$root$reportdir/$other_uuid.report"
     lifecycle wired.xml prepare
     report_is ''
-    [[ $(ls "$root$reportdir") = "$other_uuid.report"$'\n'"$uuid.report" ]]
+    [[ $(ls "$root$reportdir") = "$other_uuid.report"$'\n'"$uuid.log"$'\n'"$uuid.report" ]]
+}
+
+@test "the log is root's alone, and its end stays after the domain's, until it boots again" {
+    local log=$root$reportdir/$uuid.log kept=$root$statedir/$uuid.log
+
+    install -d -m 0711 "$root$statedir"
+    echo 'of an earlier boot' >"$root$statedir/$uuid.log"
+    lifecycle wired.xml prepare
+    [[ $(stat -c '%a %s' "$log") = '600 0' && ! -e $kept ]]
+    { head -c 100000 /dev/zero | tr '\0' a && echo end; } >"$log"
+    echo earlier >"$log.0"
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    [[ $(stat -c '%a %s' "$log") = '600 100004' ]]
+    lifecycle wired.xml release
+    [[ ! -e $log && ! -e $log.0 ]]
+    [[ $(stat -c '%a %s' "$kept") = '600 65536' && $(tail -c 5 "$kept") = aend ]]
+    # A resumed guest has said it before.
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    lifecycle wired.xml release
+    [[ $(tail -c 5 "$kept") = aend ]]
+    lifecycle wired.xml prepare
+    [[ ! -e $kept ]]
+    # The host has crashed: what is left there is of a boot before.
+    echo left >"$log"
+    lifecycle wired.xml prepare
+    [[ ! -s $log ]]
+    lifecycle wired.xml release
+    [[ ! -e $kept && ! -e $log ]]
+}
+
+@test "neither keeping the log nor removing it follows a link" {
+    local log=$root$reportdir/$uuid.log kept=$root$statedir/$uuid.log
+
+    echo precious >precious
+    lifecycle wired.xml prepare
+    rm "$log"
+    ln -s "$PWD/precious" "$log"
+    ln -s "$PWD/precious" "$kept"
+    run -1 lifecycle wired.xml release
+    [[ $output = *"$uuid.log"* && $(<precious) = precious ]]
+    lifecycle wired.xml prepare
+    [[ -f $log && ! -L $log && ! -L $kept && $(<precious) = precious ]]
+    lifecycle wired.xml release
+}
+
+@test "log=\"no\" means no file and no channel for it, and the report is made" {
+    domain_xml '' | sed 's/<ci:cloud-init /&log="no" /' | virt-seed --quiet wire - >silent.xml
+    run ! grep log.0 silent.xml
+    lifecycle silent.xml prepare
+    [[ $(ls "$root$reportdir") = "$uuid.report" ]]
+    # As an earlier version has wired it: nothing of it is missing.
+    domain_xml '' | virt-seed --quiet wire - |
+        sed -zE "s| *<channel type='file'>\n *<source path='[^']*\.log'[^>]*>([^\n]*\n){3} *</channel>\n||" >before.xml
+    run ! grep log.0 before.xml
+    grep report.0 before.xml
+    run lifecycle before.xml prepare
+    [[ $status -eq 0 && ! $output ]]
 }
 
 @test "a resumed start keeps the report, or makes a missing one" {
@@ -618,7 +677,8 @@ with_device() {
 
     sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
-    for path in "$reportdir/$other_uuid.report" "$reportdir/../virt-seed/$other_uuid.report" \
+    for path in "$reportdir/$other_uuid.report" "$reportdir/$other_uuid.log" \
+        "$reportdir/../virt-seed/$other_uuid.report" \
         "/${reportdir%/*}/.//virt-seed/./$other_uuid.report"; do
         for device in "<channel type='file'><source path='$path'/>$target</channel>" \
             "<channel type='pty'><log file='$path'/>$target</channel>" \
@@ -646,7 +706,7 @@ with_device() {
 
 @test "allows a channel to the domain's own report or next to the directory" {
     sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
-    for path in "$reportdir/$uuid.report" "$reportdir-2/$other_uuid.report" /srv/virt-seed/log; do
+    for path in "$reportdir/$uuid.report" "$reportdir/$uuid.log" "$reportdir-2/$other_uuid.report" /srv/virt-seed/log; do
         with_device "<channel type='file'><source path='$path'/></channel>" none.xml >own.xml
         lifecycle own.xml prepare
         lifecycle own.xml restore

@@ -94,6 +94,37 @@ drops() {
     [[ $(drops "$boot" "$merge") = '["a document: Failed at merging in cloud config part from part-001"]' ]]
 }
 
+@test "the logs of a boot that failed are sent before its result, and no others" {
+    mkdir -p sys/class/virtio-ports/vport1p2
+    echo org.virt-seed.log.0 >sys/class/virtio-ports/vport1p2/name
+    : >dev/vport1p2
+    { head -c 60000 /dev/zero | tr '\0' b && printf 'said by a command\r\n'; } >var/log/cloud-init-output.log
+    printf '2026-01-01 00:00:00,000 - %s\n' "util.py[DEBUG]: Cloud-init v. 25.1 running 'init-local' at Thu" \
+        'util.py[WARNING]: of the boot before' \
+        "util.py[DEBUG]: Cloud-init v. 25.1 running 'init-local' at Fri" 'util.py[DEBUG]: all is well' \
+        'util.py[WARNING]: Running module runcmd (<module>) failed' >var/log/cloud-init.log
+    printf 'Traceback (most recent call last):\n  File "x"\nRuntimeError: 1 failed\n' >>var/log/cloud-init.log
+    status null 2
+    echo '{"v1": {"errors": ["it failed"]}}' >run/cloud-init/result.json
+    PATH=$PWD/bin:$PATH sh reporter 3>&-
+    wait_until 20 grep -q '"result"' dev/vport1p1
+    cat dev/vport1p2 | tr -s b
+    [[ $(wc -c <dev/vport1p2) -le 65536 && $(grep -c . dev/vport1p2) -eq 7 ]]
+    grep -x 'b*said by a command' dev/vport1p2
+    grep 'Running module runcmd' dev/vport1p2
+    grep -x 'RuntimeError: 1 failed' dev/vport1p2
+    run ! grep -e 'all is well' -e 'boot before' dev/vport1p2
+    # All went well.
+    : >dev/vport1p1
+    : >dev/vport1p2
+    rm -r run/virt-seed-report
+    echo '{"v1": {"errors": []}}' >run/cloud-init/result.json
+    : >var/log/cloud-init.log
+    PATH=$PWD/bin:$PATH sh reporter 3>&-
+    wait_until 20 grep -q '"result"' dev/vport1p1
+    [[ ! -s dev/vport1p2 ]]
+}
+
 @test "the line with the result says how the guest is about to end" {
     local command expected
 

@@ -33,6 +33,12 @@ setup_file() {
     [[ $output = *web1*done* ]]
 }
 
+@test "ssh knows the guest, and runs a command in it without a question" {
+    run -0 virt_seed ssh web1 -i "$BATS_FILE_TMPDIR/key" -- hostname </dev/null
+    echo "$output"
+    [[ $output = web1 ]]
+}
+
 @test "rm takes it away, with its disk" {
     disk=$images/web1.qcow2
     [[ -e $disk ]]

@@ -29,7 +29,7 @@ bootcmd: [[sh, -c, "date +%s >>/var/log/boots"]]'
 changed=${ready/Tokyo/Seoul}
 # cloud-init makes one script of the commands, and looks at how the last one ends.
 failing='#cloud-config
-runcmd: ["true", [sh, -c, "exit 3"]]'
+runcmd: ["true", [sh, -c, "echo said by a command; exit 3"]]'
 # There is no archive to ask, so this fails at once.
 packageless='#cloud-config
 bootcmd: [[sh, -c, "rm -rf /etc/apt/sources.list*"]]
@@ -123,6 +123,7 @@ zone() {
     run -0 virt_seed status --json ready
     echo "$output"
     jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
+    run -1 virt_seed logs ready
 }
 
 # says NAME: what the guest says of its seed.
@@ -148,6 +149,9 @@ says() {
     echo "$output"
     [[ $output == *scripts*user*runcmd* ]]
     [[ $output == *'the last module that failed is scripts'?'user: RuntimeError: '* ]]
+    run -0 virt_seed logs failing
+    echo "$output"
+    [[ $output == *'said by a command'*'Running module scripts'?'user'*RuntimeError* ]]
 }
 
 @test "wait exits 1 and names the module if a package cannot be installed" {
@@ -220,6 +224,8 @@ says() {
     [[ $output == *' failed, '*'not applied (user-data: Unhandled unknown content-type (text/x-of-my-own) userdata'* ]]
     run -0 virt_seed status template
     [[ $output == *'not applied (user-data: Ignoring jinja template for part-001'* ]]
+    run -0 virt_seed logs template
+    [[ $output == *'Ignoring jinja template for part-001'* ]]
 }
 
 @test "wait says that the guest reboots by itself, and wait --next waits for that boot" {

@@ -61,7 +61,8 @@ END
 leave() {
     lab_run sh -c "mkdir -p $records/secrets/$gone $reports $seeds
         echo '{\"boot\": {\"time\": \"T\", \"name\": \"gone\"}}' >$records/$gone.json
-        touch $records/secrets/$gone/key $reports/$gone.report $reports/$gone.report.0 $seeds/$gone.iso
+        touch $records/secrets/$gone/key $reports/$gone.report $reports/$gone.report.0 $seeds/$gone.iso \
+            $reports/$gone.log $reports/$gone.log.0 $records/$gone.log
         touch -d '$1' $records/$gone.gone $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
 }
 

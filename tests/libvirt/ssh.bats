@@ -90,6 +90,7 @@ says() {
 # in_guest WORD...: runs a command in it.
 in_guest() {
     run --separate-stderr virt_seed ssh web1 -F none -i "$PWD/own" -o BatchMode=yes -- "$@"
+    echo "ssh: $status: $output $stderr"
 }
 
 # lease ADDRESS: what libvirt's helper writes when its DHCP server has given the address to the guest.

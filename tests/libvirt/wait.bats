@@ -96,8 +96,28 @@ END
 virt-seed: error: domain 'web1': modules-final: ('scripts_user', RuntimeError('1 failed'))
 virt-seed: error: domain 'web1': another
 virt-seed: error: domain 'web1': cloud-init has finished with 2 errors
-virt-seed: hint: in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log
+virt-seed: hint: see why: virt-seed logs web1; all of it is in the guest, in /var/log/cloud-init-output.log and /var/log/cloud-init.log
 END
+}
+
+@test "logs prints what the guest has sent, until it boots again, and nobody else reads it" {
+    start web1 $web1
+    run -1 virt_seed logs web1
+    [[ $output = *"'web1' has no log"*'virt-seed status web1' ]]
+    as_owner sh -c 'printf "it said \033[2J\n" >>"$1"' sh "$report_dir/$web1.log"
+    run -0 virt_seed logs web1
+    [[ $output = 'it said ?[2J' ]]
+    if [[ $scope = system ]]; then
+        run -1 lab_run setpriv --reuid=65534 --regid=65534 --clear-groups "${virt_seed[@]}" logs web1 3>&- 4>&-
+        [[ $output = *"$web1.log: Permission denied"* ]]
+    fi
+    lab_virsh destroy web1
+    run -0 virt_seed logs web1
+    [[ $output = 'it said ?[2J' ]]
+    run -0 lab_run stat -c %a "$state_dir/$web1.log"
+    [[ $output = 600 ]]
+    lab_virsh start web1
+    run -1 virt_seed logs web1
 }
 
 @test "names the last stage when the time is up" {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/io.h"
+#include "host/report-file.h"
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    cleanup_definition struct definition definition = {0};
+    cleanup_buffer struct buffer text = {0};
+    const struct domain *domain = &definition.domain;
+
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
+        return -1;
+    if (domain_require_uuid(domain, failure) < 0 ||
+        log_file_read(context->root, domain->uuid, &text, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", domain->name);
+    if (text.size == 0) {
+        cleanup_free char *name = xshellquote(domain->name);
+
+        return failure_set(
+            failure, FAILURE_DOMAIN,
+            "domain '%s' has no log: its guest sends one when cloud-init has "
+            "failed\n"
+            "see how far it is: virt-seed status %s",
+            domain->name, name);
+    }
+    print_outside_text(stdout, text.data, text.size, "\n\t");
+    return STATUS_OK;
+}
+
+const struct command cmd_logs = {
+    .name = "logs",
+    .operands = "DOMAIN|FILE|-",
+    .summary = "print the logs of a cloud-init that failed",
+    .help =
+        "Prints what the guest has sent of its logs because cloud-init failed, or left\n"
+        "out a document: the end of cloud-init-output.log, and the warnings and errors\n"
+        "of cloud-init.log. They can contain secrets, so they are root's alone; they stay\n"
+        "until the domain's next start.\n",
+    .run = run,
+};
