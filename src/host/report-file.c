@@ -255,6 +255,10 @@ log_file_read(int root, const char *uuid, struct buffer *text, struct failure **
 
         if (directory >= 0)
             error = read_log(directory, name, text, &status);
+        if (error == -EACCES)
+            return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                     "could not read %s/%s\n%s", directories[i], name,
+                                     scope()->denied_hint);
         if (error < 0)
             return own_directory_fail("read", directories[i], name, error, failure);
     }

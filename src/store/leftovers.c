@@ -19,7 +19,7 @@
 #include "host/storage.h"
 #include "store/leftovers.h"
 
-/* In a session, the next one is the same directory. */
+/* In a session, these are among the reports. */
 #define PLACE_LOGS 0
 
 /* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
@@ -28,13 +28,14 @@ static const struct {
     bool lasting;
     const char *suffixes[8]; /* ended by NULL */
 } directories[] = {
-    [PLACE_LOGS] = {offsetof(struct scope, reportdir), true, {LOG_SUFFIX}},
+    [PLACE_LOGS] = {offsetof(struct scope, statedir), false, {LOG_SUFFIX}},
     {offsetof(struct scope, statedir),
      true,
-     {LOG_SUFFIX, RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME,
-      GONE_SUFFIX}},
+     {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
     {offsetof(struct scope, domain_secrets), true, {""}},
-    {offsetof(struct scope, reportdir), false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
+    {offsetof(struct scope, reportdir),
+     false,
+     {REPORT_SUFFIX, LOG_SUFFIX, SECOND_NAME_INFIX}},
     {offsetof(struct scope, rundir),
      false,
      {SEED_SUFFIX, SEED_MADE_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,

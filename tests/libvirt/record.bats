@@ -63,7 +63,8 @@ leave() {
         echo '{\"boot\": {\"time\": \"T\", \"name\": \"gone\"}}' >$records/$gone.json
         touch $records/secrets/$gone/key $reports/$gone.report $reports/$gone.report.0 $seeds/$gone.iso \
             $reports/$gone.log $reports/$gone.log.0 $records/$gone.log
-        touch -d '$1' $records/$gone.gone $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
+        touch -d '$1' $records/$gone.gone $records/$gone.json $records/$gone.log $records/secrets/$gone $reports/$gone.* \
+            $seeds/$gone.iso"
 }
 
 # left: prints the files of $gone.
@@ -151,13 +152,14 @@ no_files() {
     lab_virsh start web1
     lab_run test -e "$seeds/$web1.iso"
     lab_virsh dumpxml web1 >"$BATS_TEST_TMPDIR/web1.xml"
-    xmllint --xpath "//channel[target/@name='org.virt-seed.report.0']" "$BATS_TEST_TMPDIR/web1.xml" \
-        >"$BATS_TEST_TMPDIR/channel.xml"
     lab_virsh change-media web1 "$(xmllint --xpath \
         "string(//disk[contains(source/@file, 'virt-seed')]/target/@dev)" "$BATS_TEST_TMPDIR/web1.xml")" \
         --eject --live --force
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live --remove
-    lab_virsh detach-device web1 /dev/stdin --live <"$BATS_TEST_TMPDIR/channel.xml"
+    for port in report log; do
+        xmllint --xpath "//channel[target/@name='org.virt-seed.$port.0']" "$BATS_TEST_TMPDIR/web1.xml" |
+            lab_virsh detach-device web1 /dev/stdin --live
+    done
     wait_until 10 names_nothing
     lab_virsh destroy web1
     no_files
@@ -185,9 +187,9 @@ names_nothing() {
     lab_run touch "$records/README"
     run -0 virt_seed gc --dry-run
     [[ $output == *"would remove $records/$gone.json"* && $output != *$web1* ]]
-    [[ $(left | wc -l) = 6 ]]
+    [[ $(left | wc -l) = 9 ]]
     run -0 virt_seed gc
-    [[ $(grep -c '^removed ' <<<"$output") = 6 && $output == *"removed $records/secrets/$gone"* ]]
+    [[ $(grep -c '^removed ' <<<"$output") = 9 && $output == *"removed $records/secrets/$gone"* ]]
     [[ -z $(left) ]]
     run -0 lab_run ls "$records/README" "$records/$web1.json" "$seeds/$web1.iso"
     run -0 virt_seed gc --all
