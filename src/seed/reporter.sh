@@ -244,8 +244,9 @@ follow() {
                     [ -n "$login$last_look" ] || login=$(describe_login) ;;
             esac
             # Before the result, after which somebody looks for it.
-            case $end,$dropped in
-                *'"failed":'* | *'"result":'*,?*) send_log ;;
+            case $end in
+                *'"failed":'*) send_log ;;
+                ?*) [ -z "$dropped" ] || send_log ;;
             esac
             printf '{"virt-seed":1,"boot":"%s","taken":%s,"status":%s%s,"dropped":[%s],"login":%s}\n' \
                 "$boot" "$taken" "${text:-null}" "$end" "$dropped" "${login:-null}" | without_quotes

@@ -118,7 +118,7 @@ drops() {
     : >dev/vport1p1
     : >dev/vport1p2
     rm -r run/virt-seed-report
-    echo '{"v1": {"errors": []}}' >run/cloud-init/result.json
+    echo '{"v1": {"datasource": "x", "errors": []}}' >run/cloud-init/result.json
     : >var/log/cloud-init.log
     PATH=$PWD/bin:$PATH sh reporter 3>&-
     wait_until 20 grep -q '"result"' dev/vport1p1
