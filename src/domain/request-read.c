@@ -335,12 +335,17 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
         const char *const *words;
         int *choice;
     } attributes[] = {
-        {"datasource", names, &datasource}, {"bus", buses, &bus},
-        {"serial", yes_no, &serial},        {"boots", boots, &boot},
-        {"report", yes_no, &report},        {"ssh-host-keys", host_keys, &generate},
-        {"cache", caches, &cache},          {"machine-id", machine_ids, &machine_id},
+        {"datasource", names, &datasource},
+        {"bus", buses, &bus},
+        {"serial", yes_no, &serial},
+        {"boots", boots, &boot},
+        {"report", yes_no, &report},
+        {"ssh-host-keys", host_keys, &generate},
+        {"cache", caches, &cache},
+        {"machine-id", machine_ids, &machine_id},
         {"log", yes_no, &log},
-        {PASSWORD_NAME, stored, &password}, {ROOT_PASSWORD_NAME, stored, &root_password},
+        {PASSWORD_NAME, stored, &password},
+        {ROOT_PASSWORD_NAME, stored, &root_password},
     };
     const char *known[ARRAY_SIZE(attributes) + 3] = {REQUEST_NOTES};
 
@@ -512,8 +517,11 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *node = request_find(domain);
     const xmlNode *payload = node ? NULL : payload_find(domain);
 
-    *request = (struct request){
-        .domain = domain, .datasource = &datasources[0], .serial = true, .report = true, .log = true};
+    *request = (struct request){.domain = domain,
+                                .datasource = &datasources[0],
+                                .serial = true,
+                                .report = true,
+                                .log = true};
     if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)

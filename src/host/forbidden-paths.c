@@ -40,7 +40,7 @@
 struct scan {
     int root;
     const char *directories[DIRECTORIES];
-    struct stat own[DIRECTORIES];    /* without an inode: it does not exist */
+    struct stat own[DIRECTORIES];          /* without an inode: it does not exist */
     char *seed, *report, *log, *rehearsal; /* the domain's own */
     clock_t end;                           /* of clock(3) */
     char harmless[PATH_MAX];               /* the last path that leads elsewhere */

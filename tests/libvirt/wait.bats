@@ -104,6 +104,7 @@ END
     start web1 $web1
     run -1 virt_seed logs web1
     [[ $output = *"'web1' has no log"*'virt-seed status web1' ]]
+    # shellcheck disable=SC2016  # for the shell in the lab
     as_owner sh -c 'printf "it said \033[2J\n" >>"$1"' sh "$report_dir/$web1.log"
     run -0 virt_seed logs web1
     [[ $output = 'it said ?[2J' ]]
