@@ -8,6 +8,7 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "host/report-file.h"
+#include "wire/wire.h"
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
@@ -23,7 +24,17 @@ run(const struct context *context, const void *data, struct failure **failure)
         return failure_prefix(failure, "domain '%s'", domain->name);
     if (text.size == 0) {
         cleanup_free char *name = xshellquote(domain->name);
+        cleanup_wire_facts struct wire_facts facts = {0};
 
+        wire_facts_read(&facts, domain);
+        if (!facts.logs)
+            return failure_set(
+                failure, FAILURE_DOMAIN,
+                "domain '%s' has no log, and no channel on which its guest could send "
+                "one\n"
+                "add it for the next start: virt-seed wire %s; until then, look in the "
+                "guest",
+                domain->name, name);
         return failure_set(
             failure, FAILURE_DOMAIN,
             "domain '%s' has no log: its guest sends one when cloud-init has "

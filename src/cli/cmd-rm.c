@@ -100,7 +100,7 @@ remove_disk(virConnectPtr connection, const char *path, struct failure **failure
     return result;
 }
 
-/* Records, secrets, host key and reports. */
+/* Records, secrets, host key, reports and logs. */
 static int
 remove_kept(const struct context *context, const char *uuid, struct failure **failure)
 {

@@ -146,15 +146,12 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
-    cleanup_free char *log = file_name(uuid, LOG_SUFFIX);
     int error = directory < 0 ? directory : remove_one(directory, name);
 
     if (directory >= 0 && (error == 0 || error == -ENOENT))
         error = remove_second_name(directory, uuid);
     if (error == 0)
         error = remove_copies(directory, name);
-    if (error == 0)
-        error = remove_copies(directory, log);
     if (error < 0 && error != -ENOENT)
         return own_directory_fail("remove", scope()->reportdir, name, error, failure);
     return 0;
@@ -184,9 +181,10 @@ open_end(int directory, const char *name, size_t limit, struct stat *status)
 
 /* Appends its last bytes, if it is there. Return: 0 or -errno. */
 static int
-read_log(int directory, const char *name, struct buffer *text, struct stat *status)
+read_log(int directory, const char *name, struct buffer *text)
 {
-    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, status);
+    struct stat status;
+    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, &status);
     int error = fd;
 
     if (fd >= 0)
@@ -195,33 +193,43 @@ read_log(int directory, const char *name, struct buffer *text, struct stat *stat
     return error == -ENOENT || error == -EFBIG ? 0 : error;
 }
 
+static int
+keep_log(int root, const char *name, const struct buffer *text, struct failure **failure)
+{
+    cleanup_close int statedir = statedir_make(root);
+    const size_t size = text->size < LIMIT_LOG ? text->size : LIMIT_LOG;
+    int error = statedir;
+
+    if (statedir >= 0)
+        error = fs_replace_file(statedir, name, text->data, size, LOG_MODE, (gid_t)-1);
+    if (error < 0)
+        return own_directory_fail("keep", scope()->statedir, name, error, failure);
+    return 0;
+}
+
 int
 log_file_keep(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
     cleanup_buffer struct buffer text = {0};
-    struct stat known = {0}, now;
     int error = directory;
 
     if (directory == -ENOENT)
         return 0;
     if (directory >= 0)
-        error = read_log(directory, name, &text, &known);
-    if (error == 0 && text.size > 0) {
-        cleanup_close int statedir = statedir_make(root);
-
-        error = statedir < 0 ? statedir
-                             : fs_replace_file(statedir, name, text.data, text.size,
-                                               LOG_MODE, (gid_t)-1);
-    }
-    if (error < 0)
-        return own_directory_fail("keep", scope()->reportdir, name, error, failure);
-    /* In a session, it has just been replaced, in the same directory. */
-    if (fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-        now.st_ino == known.st_ino)
+        error = read_log(directory, name, &text);
+    /* What a device of the domain's has made in its place goes, too. */
+    if (error == -EINVAL || error == -ELOOP || error == -ENXIO)
+        error = 0;
+    if (error == 0 && text.size > 0 && keep_log(root, name, &text, failure) < 0)
+        return -1;
+    /* In a session, it is what has just been kept. */
+    if (error == 0 && (text.size == 0 || scope()->statedir != scope()->reportdir))
         error = remove_one(directory, name);
-    if (error < 0 && error != -ENOENT)
+    if (error == 0 || error == -ENOENT)
+        error = remove_copies(directory, name);
+    if (error < 0)
         return own_directory_fail("remove", scope()->reportdir, name, error, failure);
     return 0;
 }
@@ -250,17 +258,17 @@ log_file_read(int root, const char *uuid, struct buffer *text, struct failure **
 
     for (size_t i = 0; text->size == 0 && i < ARRAY_SIZE(directories); i++) {
         cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
-        struct stat status;
         int error = directory == -ENOENT ? 0 : directory;
 
         if (directory >= 0)
-            error = read_log(directory, name, text, &status);
+            error = read_log(directory, name, text);
         if (error == -EACCES)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not read %s/%s\n%s", directories[i], name,
                                      scope()->denied_hint);
         if (error < 0)
-            return own_directory_fail("read", directories[i], name, error, failure);
+            return libvirt_group_fail(FAILURE_SYSTEM, "read", directories[i], name, error,
+                                      failure);
     }
     return 0;
 }

@@ -40,12 +40,13 @@ int report_file_make(int root, const char *uuid, enum report_writer writer, bool
 /* Return: whether the domain has a report that is not empty. */
 bool report_file_has_content(int root, const char *uuid);
 
-/* Removes both, the copies that virtlogd has renamed, and the report's second name. */
+/* Removes the report, its copies that virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
 
 /* --- the log ------------------------------------------------------------------------ */
 
-/* Moves the last LIMIT_LOG bytes of the log, if there are any, to the state directory. */
+/* Moves the last LIMIT_LOG bytes of the log, if there are any, to the state directory, and
+ * removes its copies. */
 int log_file_keep(int root, const char *uuid, struct failure **failure);
 
 /* Removes it there, and where a crash of the host has left it. */

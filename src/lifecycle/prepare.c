@@ -135,8 +135,6 @@ publish(const struct start *start, const struct verdict *verdict,
     if (check_delivery(start, verdict, failure) < 0 ||
         host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
-    if (!start->resumes && log_file_forget(lifecycle->root, start->uuid, failure) < 0)
-        return -1;
     if (publication->report != REPORT_BY_NOBODY &&
         report_file_make(lifecycle->root, start->uuid, publication->report,
                          start->resumes, failure) < 0)
@@ -298,6 +296,18 @@ run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
     return maker_verdict(&maker, hello, &host, verdict, failure);
 }
 
+/* That of the boot before: no start depends on it. */
+static void
+forget_log(const struct start *start)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    if (!start->resumes &&
+        log_file_forget(start->lifecycle->root, start->uuid, &failure) < 0)
+        lifecycle_log_failure(start->lifecycle, "an old log could not be removed",
+                              failure);
+}
+
 /* Without the run-time directory, `no_rundir` says why. */
 static int
 prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
@@ -325,6 +335,7 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
     }
     for (size_t i = 0; i < verdict.note_count; i++)
         lifecycle_log(lifecycle, "%s", verdict.notes[i]);
+    forget_log(start);
     if (verdict.kind == VERDICT_SEED)
         return publish(start, &verdict, failure);
     return start->rundir < 0 ? 0 : withdraw_others(start, NULL, failure);

@@ -136,14 +136,15 @@ int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_failure struct failure *another = NULL;
+    cleanup_failure struct failure *unkept = NULL;
 
     remove_seed(lifecycle, failure);
     lifecycle_record_result(lifecycle);
     record_forget_next(lifecycle->root, lifecycle->uuid);
-    log_file_keep(lifecycle->root, lifecycle->uuid, &another);
-    keep_first(lifecycle, "its log could not be kept", &another, failure);
     report_file_remove(lifecycle->root, lifecycle->uuid, &another);
     keep_first(lifecycle, "its report could not be removed either", &another, failure);
+    log_file_keep(lifecycle->root, lifecycle->uuid, &unkept);
+    keep_first(lifecycle, "its log could not be kept either", &unkept, failure);
     abandoned_remove(lifecycle->root, lifecycle->uuid);
     return *failure ? -1 : 0;
 }

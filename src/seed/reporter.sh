@@ -144,20 +144,18 @@ describe_failure() {
 # The names that the default user may have: what the user-data says, then the vendor-data, then the image.
 # The image's own file is indented by two, three or four spaces.
 names_of_default_user() {
-    word='([A-Za-z0-9_.-]{1,32})'
     for file in $instance/cloud-config.txt $instance/vendor-cloud-config.txt \
             /etc/cloud/cloud.cfg.d/*.cfg /etc/cloud/cloud.cfg; do
-        sed -nE "s/^user: $word$/\1/p" "$file"
-        for key in user ' *default_user'; do
-            sed -nE "/^$key:$/{
-                :more
-                \$!{
-                    N
-                    b more
-                }
-                s/^( *)[a-z_]+:(\n\1 [^\n]*|\n *#[^\n]*|\n)*\n\1 +name: $word(\n.*)?$/\3/p
-            }" "$file"
-        done
+        awk '
+            /^user: [A-Za-z0-9_.-]+$/ && length($2) <= 32 { print $2 }
+            depth && !/^ *(#|$)/ {
+                here = match($0, /[^ ]/)
+                if (here <= depth)
+                    depth = 0
+                else if (/^ *name: [A-Za-z0-9_.-]+$/ && length($2) <= 32)
+                    print $2
+            }
+            /^(user| *default_user):$/ { depth = match($0, /[^ ]/) }' "$file"
     done
 }
 
@@ -197,7 +195,7 @@ send_log() {
         tail -c 49152 $output
         printf '\n==> warnings and errors in %s, of this boot <==\n' $log
         log_of_boot | sed -n '/\[\(WARNING\|ERROR\|CRITICAL\)\]/p
-            /^Traceback/,/^[A-Za-z_.]*\(Error\|Exception\)/p' | tail -c 15360
+            /^Traceback/,/^[^ ]/p' | tail -c 15360
     } | LC_ALL=C tr -d '\r' | timeout -s KILL 20 cat >"$device"
 }
 

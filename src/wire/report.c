@@ -265,10 +265,11 @@ void
 wire_report(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring)
 {
-    const bool wants_log = request_wants_log(request);
     bool user_port, user_log_port;
     xmlNode *reports = find_ours(domain, &report, &user_port);
     xmlNode *logs = find_ours(domain, &guest_log, &user_log_port);
+    /* The log's alone, if the report is the user's, would be of no use. */
+    const bool wants_log = request_wants_log(request) && !user_port;
 
     if (!request_wants_report(request)) {
         wire_remove_report(domain, wiring);
@@ -276,10 +277,9 @@ wire_report(struct domain *domain, const struct request *request,
     }
     remove_channels_except(domain, reports, wants_log ? logs : NULL, wiring);
     wire_port(domain, &report, reports, !user_port, wiring);
-    /* The log's alone, if the report is the user's, would be of no use. */
     if (wants_log)
         wire_port(domain, &guest_log, logs,
-                  !user_port && !user_log_port && (options->add_log || !reports), wiring);
+                  !user_log_port && (options->add_log || !reports), wiring);
 }
 
 void

@@ -84,7 +84,7 @@ published_or_not() {
 ended() {
     attempt lifecycle release new.xml
     succeeded
-    find "$seeds" "$root$reportdir" ! -type d ! -name '*.report.new.*' >left
+    find "$seeds" "$root$reportdir" ! -type d ! -name '*.new.*' >left
     find "$seeds" -mindepth 2 -name "*$uuid*" >>left
     [[ ! -s left ]] || complain "left over: $(<left)"
 }

@@ -598,8 +598,16 @@ report_is() {
     rm "$log"
     ln -s "$PWD/precious" "$log"
     ln -s "$PWD/precious" "$kept"
-    run -1 lifecycle wired.xml release
-    [[ $output = *"$uuid.log"* && $(<precious) = precious ]]
+    lifecycle wired.xml release
+    [[ ! -L $log && $(<precious) = precious ]]
+    # Nor does a start depend on it.
+    rm -f "$kept"
+    mkdir "$kept"
+    run lifecycle wired.xml prepare
+    [[ $status -eq 0 && $output = *'an old log could not be removed'*"$uuid.log"* ]]
+    lifecycle wired.xml release
+    rmdir "$kept"
+    ln -s "$PWD/precious" "$kept"
     lifecycle wired.xml prepare
     [[ -f $log && ! -L $log && ! -L $kept && $(<precious) = precious ]]
     lifecycle wired.xml release

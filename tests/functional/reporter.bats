@@ -173,6 +173,9 @@ END
     printf '%s\n' 'system_info:' '   distro: debian' '   default_user:' '     gecos: Debian' '' '# A comment' \
         '     name: debian' '     groups: [adm]' '   paths:' '     name: root' \
         >etc/cloud/cloud.cfg
+    # Many comments take no longer.
+    for _ in {1..30}; do echo '     # a comment'; done >comments
+    sed -i '/default_user/r comments' etc/cloud/cloud.cfg
     PATH=$PWD/bin:$PATH says describe_login
     jq -e --arg ed25519 "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_ed25519_key.pub)" \
         --arg rsa "$(cut -d' ' -f 1,2 etc/ssh/ssh_host_rsa_key.pub)" '. == {user: "debian", "host-keys": [$ed25519, $rsa],

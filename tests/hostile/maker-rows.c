@@ -251,7 +251,7 @@ static const struct maker_row verdicts_that_contradict_themselves[] = {
 };
 
 static const struct maker_row images_that_are_none[] = {
-    {"report 3", .fields = {SEED, N(REPORT_BY_SHIM + 1), N(0), NO_TEXT, NO_TEXT, REST}},
+    {"report 4", .fields = {SEED, N(REPORT_BY_SHIM + 1), N(0), NO_TEXT, NO_TEXT, REST}},
     {"a report of the shim without it",
      .fields = {SEED, N(REPORT_BY_SHIM), N(1), NO_TEXT, NO_TEXT, REST}, GIVEN_IMAGE},
     {"2 images", .fields = {SEED, N(REPORT_BY_NOBODY), N(2), NO_TEXT, NO_TEXT, REST},

@@ -59,7 +59,8 @@ disk() {
     sum=$(lab_run sha256sum "$seed" /etc/virt-seed/secrets/victim/allow)
     for path in "$seed" /etc/virt-seed/secrets/victim/allow /etc/virt-seed/virt-seed.conf \
         /var/lib/virt-seed/$victim.json /var/lib/virt-seed/secrets/$victim/key \
-        /var/log/libvirt/virt-seed/$victim.report; do
+        /var/log/libvirt/virt-seed/$victim.report /var/log/libvirt/virt-seed/$victim.log \
+        /var/lib/virt-seed/$victim.log; do
         for device in "<channel type='file'><source path='$path'/><target type='virtio' name='x'/></channel>" \
             "<parallel type='file'><source path='$path' append='on'/></parallel>" \
             "<parallel type='pty'><log file='$path' append='on'/></parallel>"; do

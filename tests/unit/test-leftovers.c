@@ -116,14 +116,15 @@ finds_all_that_virt_seed_makes(void **state)
         (".libvirt-" UNIT_UUID),
         ".iso.new.0123abcd",
     };
-    static const char *const reports[] = {".report", ".report.0", ".report.99",
-                                          (".libvirt-" UNIT_UUID)};
+    static const char *const reports[] = {
+        ".report", ".report.0", ".report.99", ".log", ".log.0", (".libvirt-" UNIT_UUID)};
     cleanup_leftovers struct leftovers leftovers = {0};
     int root = unit_directory(state);
 
     make(root, STATE, UNIT_UUID ".json");
     make(root, STATE, UNIT_UUID ".json.new.01234567");
     make(root, STATE, UNIT_UUID ".next");
+    make(root, STATE, UNIT_UUID ".log");
     make(root, STATE, UNIT_UUID "." HOST_KEY_PUBLIC_NAME);
     make(root, STATE, "secrets/" UNIT_UUID "/" HOST_KEY_NAME);
     for (size_t i = 0; i < ARRAY_SIZE(seeds); i++) {
@@ -139,7 +140,7 @@ finds_all_that_virt_seed_makes(void **state)
     make(root, SERVED, UNIT_UUID "/access");
     make(root, SERVED, UNIT_UUID ".new.0123abcd/access");
     find(root, &leftovers);
-    assert_int_equal(leftovers.count, 18);
+    assert_int_equal(leftovers.count, 21);
 }
 
 static void
