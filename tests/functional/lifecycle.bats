@@ -603,8 +603,7 @@ report_is() {
     # Nor does a start depend on it.
     rm -f "$kept"
     mkdir "$kept"
-    run lifecycle wired.xml prepare
-    [[ $status -eq 0 && $output = *'an old log could not be removed'*"$uuid.log"* ]]
+    lifecycle wired.xml prepare
     lifecycle wired.xml release
     rmdir "$kept"
     ln -s "$PWD/precious" "$kept"
