@@ -24,8 +24,8 @@ static const struct port report = {REPORT_PORT, REPORT_SUFFIX, "ua-virt-seed-rep
 static const struct port guest_log = {LOG_PORT, LOG_SUFFIX, "ua-virt-seed-log", "log"};
 
 /* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory, or a
- * report or log of another scope, owned by the caller (free); else NULL. A path with ".." after the directory counts as
- * in it. */
+ * report or log of another scope, owned by the caller (free); else NULL. A path with ".."
+ * after the directory counts as in it. */
 static char *
 path_in_reports(const xmlNode *node, const char *attribute)
 {
