@@ -118,10 +118,9 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     if (directory < 0)
         return -1;
     error = make_one(directory, name, user, libvirt_group(root), REPORT_MODE, keep);
-    if (error == 0 && !keep)
-        error = remove_second_name(directory, uuid);
-    if (error == 0 && writer == REPORT_BY_SHIM)
-        error = fs_link_again(directory, name, link);
+    if (error == 0)
+        error = writer == REPORT_BY_SHIM ? fs_link_again(directory, name, link)
+                                         : remove_second_name(directory, uuid);
     if (error < 0)
         return own_directory_fail("make", scope()->reportdir, name, error, failure);
     if (writer == REPORT_AND_LOG_BY_VIRTLOGD)

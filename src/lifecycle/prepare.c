@@ -123,6 +123,18 @@ publish_seed(const struct start *start, const struct verdict *verdict,
     return *failure ? -1 : 0;
 }
 
+/* That of the boot before: no start depends on it. */
+static void
+forget_log(const struct start *start)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    if (!start->resumes &&
+        log_file_forget(start->lifecycle->root, start->uuid, &failure) < 0)
+        lifecycle_log_failure(start->lifecycle, "an old log could not be removed",
+                              failure);
+}
+
 static int
 publish(const struct start *start, const struct verdict *verdict,
         struct failure **failure)
@@ -135,6 +147,7 @@ publish(const struct start *start, const struct verdict *verdict,
     if (check_delivery(start, verdict, failure) < 0 ||
         host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
+    forget_log(start);
     if (publication->report != REPORT_BY_NOBODY &&
         report_file_make(lifecycle->root, start->uuid, publication->report,
                          start->resumes, failure) < 0)
@@ -296,18 +309,6 @@ run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
     return maker_verdict(&maker, hello, &host, verdict, failure);
 }
 
-/* That of the boot before: no start depends on it. */
-static void
-forget_log(const struct start *start)
-{
-    cleanup_failure struct failure *failure = NULL;
-
-    if (!start->resumes &&
-        log_file_forget(start->lifecycle->root, start->uuid, &failure) < 0)
-        lifecycle_log_failure(start->lifecycle, "an old log could not be removed",
-                              failure);
-}
-
 /* Without the run-time directory, `no_rundir` says why. */
 static int
 prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
@@ -335,9 +336,9 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
     }
     for (size_t i = 0; i < verdict.note_count; i++)
         lifecycle_log(lifecycle, "%s", verdict.notes[i]);
-    forget_log(start);
     if (verdict.kind == VERDICT_SEED)
         return publish(start, &verdict, failure);
+    forget_log(start);
     return start->rundir < 0 ? 0 : withdraw_others(start, NULL, failure);
 }
 
