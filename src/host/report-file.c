@@ -221,10 +221,12 @@ log_file_keep(int root, const char *uuid, struct failure **failure)
     /* What a device of the domain's has made in its place goes, too. */
     if (error == -EINVAL || error == -ELOOP || error == -ENXIO)
         error = 0;
-    if (error == 0 && text.size > 0 && keep_log(root, name, &text, failure) < 0)
+    if (error < 0)
+        return own_directory_fail("read", scope()->reportdir, name, error, failure);
+    if (text.size > 0 && keep_log(root, name, &text, failure) < 0)
         return -1;
     /* In a session, it is what has just been kept. */
-    if (error == 0 && (text.size == 0 || scope()->statedir != scope()->reportdir))
+    if (text.size == 0 || scope()->statedir != scope()->reportdir)
         error = remove_one(directory, name);
     if (error == 0 || error == -ENOENT)
         error = remove_copies(directory, name);
