@@ -24,22 +24,13 @@
 /* What libvirt's daemon is asked when the time is over may take so long. */
 #define GRACE_SECONDS 10
 
+/* Where the output of the commands in user-data and cloud-init's own errors are. */
+#define SEE_LOGS "see /var/log/cloud-init-output.log and /var/log/cloud-init.log in the guest"
+
 static const char *
 name_of(const struct guest *guest)
 {
     return virDomainGetName(guest->domain);
-}
-
-/* Return: where the output of the commands in user-data and cloud-init's own errors
- * are. */
-static const char *
-logs_of(const struct guest *guest)
-{
-    const char *logs = guest->waiting->options->logs;
-
-    if (logs)
-        return logs;
-    return "in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log";
 }
 
 /* Return: where its logs are once cloud-init has failed, owned by the caller (free). */
@@ -50,9 +41,7 @@ describe_logs(const struct guest *guest)
 
     if (guest->waiting->options->logs)
         return xstrdup(guest->waiting->options->logs);
-    return xasprintf("see why: virt-seed logs %s; all of it is in the guest, in "
-                     "/var/log/cloud-init-output.log and /var/log/cloud-init.log",
-                     name);
+    return xasprintf("see why: virt-seed logs %s; for all of it, " SEE_LOGS, name);
 }
 
 /* --- how it ends ------------------------------------------------------------------ */
@@ -128,6 +117,7 @@ finish_by_time(struct guest *guest)
 {
     const char *name = name_of(guest);
     const struct guest_report *report = &guest->report;
+    const char *logs = guest->waiting->options->logs;
     cleanup_free char *stage = describe_stage(report);
     cleanup_free char *starting =
         xasprintf("libvirt is still starting it: see /var/log/libvirt/qemu/%s.log", name);
@@ -154,7 +144,7 @@ finish_by_time(struct guest *guest)
             "a guest that was done then does not report again before its next boot: see "
             "its console, or reboot it";
     } else if (report->state != GUEST_STATE_NOTHING) {
-        hint = logs_of(guest);
+        hint = logs ? logs : SEE_LOGS;
     }
     failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s\n%s",
                 name, guest->waiting->options->timeout, reason, hint);
