@@ -128,7 +128,7 @@ END
     [[ $output = *"domain 'web1': not done after 0 s; the guest has not reported"*'hint: see on its console'* ]]
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=1 web1
-    [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
+    [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"*'hint: see /var/log/'* ]]
 }
 
 # to_daemon SIGNAL: sends it to libvirt's daemon.
