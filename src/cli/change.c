@@ -400,6 +400,8 @@ wiring_parts_read(struct wiring_parts *parts, const struct definition *definitio
         texts_add(&parts->words, &parts->count, xstrdup("serial"));
     if (facts.reports)
         texts_add(&parts->words, &parts->count, xstrdup("report channel"));
+    if (facts.logs)
+        texts_add(&parts->words, &parts->count, xstrdup("log channel"));
     if (facts.uses_shim)
         texts_add(&parts->words, &parts->count, xstrdup("through its emulator"));
     if (with_request && request_find(&domain))

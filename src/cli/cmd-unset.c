@@ -52,9 +52,9 @@ const struct command cmd_unset = {
     .operands = "DOMAIN|FILE|-…",
     .summary = "remove the request and its wiring",
     .help =
-        "Removes from a domain what virt-seed added: the cdrom, the report channel,\n"
-        "their controllers, the word in the SMBIOS serial, and <cloud-init>. The domain\n"
-        "then starts as if it had never asked for a seed. The XML of a FILE goes to\n"
+        "Removes from a domain what virt-seed added: the cdrom, the channels for reports\n"
+        "and logs, their controllers, the word in the SMBIOS serial, and <cloud-init>. The\n"
+        "domain then starts as if it had never asked for a seed. The XML of a FILE goes to\n"
         "standard output; a DOMAIN's definition is changed in libvirt.\n",
     .options = rows,
     .options_size = sizeof(struct options),

@@ -325,7 +325,7 @@ options_of_help() {
 @test "wire prints the XML on stdout and its changes on stderr" {
     run -0 --separate-stderr virt-seed wire unwired.xml
     [[ $output == "$(<wired.xml)" ]]
-    [[ $stderr == 'web1: wired (cdrom sda, serial, report channel)' ]]
+    [[ $stderr == 'web1: wired (cdrom sda, serial, report channel, log channel)' ]]
     run -0 --separate-stderr virt-seed wire wired.xml
     [[ $stderr == 'web1: already wired' ]]
     run -0 --separate-stderr virt-seed wire --verbose unwired.xml
@@ -336,12 +336,12 @@ options_of_help() {
 @test "--dry-run lists the changes and makes none" {
     cp unwired.xml before.xml
     run -0 --separate-stderr virt-seed wire --dry-run -i unwired.xml
-    [[ ${lines[0]} == 'web1: would be wired (cdrom sda, serial, report channel)' ]]
+    [[ ${lines[0]} == 'web1: would be wired (cdrom sda, serial, report channel, log channel)' ]]
     [[ $output == *$'\n  cdrom \'sda\' added on the scsi bus\n'* && -z $stderr ]]
     cmp unwired.xml before.xml
     cp wired.xml before.xml
     run -0 --separate-stderr virt-seed unset --dry-run wired.xml
-    [[ ${lines[0]} == 'web1: would be unset (cdrom sda, serial, report channel, <cloud-init>)' ]]
+    [[ ${lines[0]} == 'web1: would be unset (cdrom sda, serial, report channel, log channel, <cloud-init>)' ]]
     [[ $output != *'<domain'* ]]
     cmp wired.xml before.xml
 }
