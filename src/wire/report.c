@@ -154,10 +154,9 @@ has_port(const struct domain *domain, const struct port *port, bool *user_port)
 void
 wire_report_read(struct wire_facts *facts, const struct domain *domain)
 {
-    bool user_port;
-
+    /* That the log's port is the user's does not matter: the report's comes last. */
+    facts->logs = has_port(domain, &guest_log, &facts->user_port);
     facts->reports = has_port(domain, &report, &facts->user_port);
-    facts->logs = has_port(domain, &guest_log, &user_port);
     facts->report_of_another = find_foreign_report(domain);
 }
 
