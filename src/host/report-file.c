@@ -236,12 +236,14 @@ log_file_keep(int root, const char *uuid, struct failure **failure)
 }
 
 int
-log_file_forget(int root, const char *uuid, struct failure **failure)
+log_file_forget(int root, const char *uuid, enum report_writer writer,
+                struct failure **failure)
 {
     const char *const directories[] = {scope()->statedir, scope()->reportdir};
+    const size_t count = writer == REPORT_AND_LOG_BY_VIRTLOGD ? 1 : 2;
     cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
 
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+    for (size_t i = 0; i < count; i++) {
         cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
         const int error = directory < 0 ? directory : remove_one(directory, name);
 

@@ -49,8 +49,10 @@ int report_file_remove(int root, const char *uuid, struct failure **failure);
  * removes its copies. */
 int log_file_keep(int root, const char *uuid, struct failure **failure);
 
-/* Removes it there, and where a crash of the host has left it. */
-int log_file_forget(int root, const char *uuid, struct failure **failure);
+/* Removes it there, and where a crash of the host has left it, unless report_file_make() for
+ * that writer is about to replace it. */
+int log_file_forget(int root, const char *uuid, enum report_writer writer,
+                    struct failure **failure);
 
 /* Appends the last LIMIT_LOG bytes of the log of the running guest, or else of the one that
  * was kept; none are no failure. */

@@ -125,12 +125,12 @@ publish_seed(const struct start *start, const struct verdict *verdict,
 
 /* That of the boot before: no start depends on it. */
 static void
-forget_log(const struct start *start)
+forget_log(const struct start *start, enum report_writer writer)
 {
     cleanup_failure struct failure *failure = NULL;
 
     if (!start->resumes &&
-        log_file_forget(start->lifecycle->root, start->uuid, &failure) < 0)
+        log_file_forget(start->lifecycle->root, start->uuid, writer, &failure) < 0)
         lifecycle_log_failure(start->lifecycle, "an old log could not be removed",
                               failure);
 }
@@ -147,7 +147,7 @@ publish(const struct start *start, const struct verdict *verdict,
     if (check_delivery(start, verdict, failure) < 0 ||
         host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
-    forget_log(start);
+    forget_log(start, publication->report);
     if (publication->report != REPORT_BY_NOBODY &&
         report_file_make(lifecycle->root, start->uuid, publication->report,
                          start->resumes, failure) < 0)
@@ -338,7 +338,7 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
         lifecycle_log(lifecycle, "%s", verdict.notes[i]);
     if (verdict.kind == VERDICT_SEED)
         return publish(start, &verdict, failure);
-    forget_log(start);
+    forget_log(start, REPORT_BY_NOBODY);
     return start->rundir < 0 ? 0 : withdraw_others(start, NULL, failure);
 }
 
