@@ -288,7 +288,7 @@ fs_remove_tree(int dir, const char *name)
 /* --- files that appear whole ------------------------------------------------------ */
 
 bool
-fs_remove_abandoned(int dir, const char *name)
+fs_remove_abandoned(int dir, const char *name, bool dry)
 {
     cleanup_close int fd =
         openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -303,7 +303,7 @@ fs_remove_abandoned(int dir, const char *name)
         return false;
     if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
         return false;
-    return unlinkat(dir, name, 0) == 0;
+    return dry || unlinkat(dir, name, 0) == 0;
 }
 
 /* Locks a new file. Return: false if another process took it for an abandoned one. On a
@@ -338,7 +338,7 @@ tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target)
         }
         if (fd >= 0)
             close(fd);
-        else if (number == 0 && fs_remove_abandoned(dir, name))
+        else if (number == 0 && fs_remove_abandoned(dir, name, false))
             continue;
         if (getrandom(&number, sizeof(number), 0) != sizeof(number))
             return -errno;

@@ -121,8 +121,9 @@ int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
 void tmpfile_close(struct tmpfile *tmpfile);
 
 /* Whoever writes a temporary file holds a lock on it, so one without a lock was left by a
- * process that was killed. Return: whether the file was such a one, and was removed. */
-bool fs_remove_abandoned(int dir, const char *name);
+ * process that was killed. Return: whether the file was such a one, and was removed, or
+ * with `dry` would be. */
+bool fs_remove_abandoned(int dir, const char *name, bool dry);
 
 /* Makes or replaces a file by way of a tmpfile: with that content, mode and group
  * ((gid_t)-1: the caller's). Return: 0 or -errno. */

@@ -148,8 +148,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                 return -1;
         }
     }
-    if (!context->dry_run)
-        pool_remove_abandoned(connection, context->quiet);
+    pool_remove_abandoned(connection, context);
     return STATUS_OK;
 }
 
@@ -162,10 +161,10 @@ const struct command cmd_gc = {
     .name = "gc",
     .summary = "remove what is left of domains that no longer exist",
     .help =
-        "Removes the records, generated secrets, reports and seeds of domains that are\n"
-        "neither defined nor running. Records and secrets are kept for a week after gc\n"
-        "has first missed the domain, because it may come back; those of a guest that is\n"
-        "set up (boots=\"until-done\") are kept until gc --all.\n",
+        "Removes the records, generated secrets, reports, logs and seeds of domains that\n"
+        "are neither defined nor running. Records and secrets are kept for a week after\n"
+        "gc has first missed the domain, because it may come back; those of a guest that\n"
+        "is set up (boots=\"until-done\") are kept until gc --all.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_DRY_RUN,

@@ -18,6 +18,7 @@
 #include "cli/libvirt.h"
 #include "cli/pool.h"
 #include "domain/xml.h"
+#include "host/own-directory.h"
 
 /* Where virt-install makes it. Return: owned by the caller (free). */
 static char *
@@ -134,23 +135,14 @@ pool_close(struct pool *pool)
 static bool
 is_temporary(const char *name)
 {
-    static const char *const patterns[] = {
-        QCOW2_SUFFIX TEMPORARY_SUFFIX "xxxxxxxx",
-        RAW_SUFFIX TEMPORARY_SUFFIX "xxxxxxxx",
-    };
-    const size_t length = strlen(name);
+    const bool is_disk = strstr(name, QCOW2_SUFFIX TEMPORARY_SUFFIX) ||
+                         strstr(name, RAW_SUFFIX TEMPORARY_SUFFIX);
 
-    for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-        const size_t end = strlen(patterns[i]);
-
-        if (length > end && text_matches(name + length - end, patterns[i]))
-            return true;
-    }
-    return image_is_partial(name);
+    return image_is_partial(name) || (is_disk && is_temporary_name(name));
 }
 
 static void
-remove_in(virStoragePoolPtr libvirt, bool quiet)
+remove_in(virStoragePoolPtr libvirt, const struct context *context)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_pool struct pool pool = POOL_NONE;
@@ -162,23 +154,26 @@ remove_in(virStoragePoolPtr libvirt, bool quiet)
         pool.directory = open(pool.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     entries = pool.directory < 0 ? NULL : fs_list(pool.directory);
     while (entries && (entry = fs_next(entries))) {
-        const bool is_removed = is_temporary(entry->d_name) &&
-                                fs_remove_abandoned(pool.directory, entry->d_name);
+        const bool is_removed =
+            is_temporary(entry->d_name) &&
+            fs_remove_abandoned(pool.directory, entry->d_name, context->dry_run);
 
-        if (is_removed && !quiet)
-            print_outside_line(stdout, "removed %s/%s", pool.path, entry->d_name);
+        if (is_removed && !context->quiet)
+            print_outside_line(stdout, "%s %s/%s",
+                               context->dry_run ? "would remove" : "removed", pool.path,
+                               entry->d_name);
     }
 }
 
 void
-pool_remove_abandoned(virConnectPtr connection, bool quiet)
+pool_remove_abandoned(virConnectPtr connection, const struct context *context)
 {
     virStoragePoolPtr *pools = NULL;
     const int count = virConnectListAllStoragePools(connection, &pools,
                                                     VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
 
     for (int i = 0; i < count; i++) {
-        remove_in(pools[i], quiet);
+        remove_in(pools[i], context);
         virStoragePoolFree(pools[i]);
     }
     free(pools);

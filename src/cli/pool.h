@@ -8,6 +8,7 @@
 #include <libvirt/libvirt.h>
 
 #include "base/failure.h"
+#include "cli/cli.h"
 
 #define POOL_DEFAULT "default"
 
@@ -30,5 +31,5 @@ void pool_close(struct pool *pool);
 #define cleanup_pool __attribute__((cleanup(pool_close)))
 
 /* Removes what killed commands have left in the directories of the pools, and that the
- * caller may remove; says so unless `quiet`. */
-void pool_remove_abandoned(virConnectPtr connection, bool quiet);
+ * caller may remove, and says so; with --dry-run, says what it would remove. */
+void pool_remove_abandoned(virConnectPtr connection, const struct context *context);

@@ -118,7 +118,7 @@ remove_abandoned_in(int root, const char *path, const char *prefix)
     while ((entry = fs_next(dir))) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             is_temporary_name(entry->d_name))
-            fs_remove_abandoned(fd, entry->d_name);
+            fs_remove_abandoned(fd, entry->d_name, false);
     }
 }
 

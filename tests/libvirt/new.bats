@@ -304,7 +304,11 @@ xml() {
     run -0 as_owner SUDO_UID=64200 timeout 60 sh -c 'pool=$0; "$@" 3>&- 4>&- & until find "$pool" | grep "/\..*\.part\$"; do
         sleep 0.1; done; kill -KILL $!; ! wait $!' "$pool" "${virt_seed[@]}" new --no-start slow web1
     [[ $output = *.part* ]]
-    virt_seed gc
+    run -0 virt_seed gc --dry-run
+    [[ $output = "would remove $pool/."*.part ]]
+    lab_run test -e "${output#would remove }"
+    run -0 virt_seed gc
+    [[ $output = "removed $pool/."*.part ]]
     assert_nothing
 }
 
