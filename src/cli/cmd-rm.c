@@ -30,22 +30,32 @@ struct options {
     (VIR_DOMAIN_UNDEFINE_MANAGED_SAVE | VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA |         \
      VIR_DOMAIN_UNDEFINE_CHECKPOINTS_METADATA | VIR_DOMAIN_UNDEFINE_NVRAM)
 
-/* Return: the disk that `new` has made and the domain still has, owned by the caller (free),
- * or NULL; `is_made`: whether `new` has made the domain. */
-static char *
-find_disk(const struct definition *definition, bool *is_made)
+static bool
+has_disk(const struct domain *domain, const char *path)
 {
-    const struct domain *domain = &definition->domain;
-    cleanup_free char *path = xml_attribute(request_find(domain), REQUEST_MADE_DISK);
-
-    *is_made = path;
-    for (size_t i = 0; path && i < domain->disk_count; i++) {
+    for (size_t i = 0; i < domain->disk_count; i++) {
         const char *source = domain->disks[i].source;
 
         if (source && strcmp(source, path) == 0)
-            return steal(path);
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+/* Names the disk that `new` has made, unless it was removed, and the domain's others: with an
+ * external snapshot, the domain has a layer over the first. */
+static void
+say_kept(const struct domain *domain, const char *made, bool is_removed)
+{
+    if (!is_removed && access(made, F_OK) == 0)
+        print_outside_line(stdout, "%s: %s stays", domain->name, made);
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (disk->source && strcmp(disk->device, "disk") == 0 &&
+            strcmp(disk->source, made) != 0)
+            print_outside_line(stdout, "%s: %s stays", domain->name, disk->source);
+    }
 }
 
 static int
@@ -120,21 +130,21 @@ remove_kept(const struct context *context, const char *uuid, struct failure **fa
 
 static int
 remove_domain(const struct context *context, const struct options *options,
-              const struct definition *definition, const char *disk,
+              const struct definition *definition, const char *made,
               struct failure **failure)
 {
     virDomainPtr domain = definition->libvirt;
     const char *name = definition->domain.name;
     const bool runs = virDomainIsActive(domain) == 1;
-    const bool removes_disk = disk && !options->keep_disk;
+    const bool removes_disk = !options->keep_disk && has_disk(&definition->domain, made);
     cleanup_failure struct failure *further = NULL;
     int result;
 
     if (!options->yes) {
         print_outside_line(stderr, "domain '%s'%s%s%s%s will be removed", name,
                            runs ? ", which runs," : "",
-                           removes_disk ? " and its disk " : "", removes_disk ? disk : "",
-                           scope()->aside);
+                           removes_disk ? " and its disk " : " without its disks",
+                           removes_disk ? made : "", scope()->aside);
         if (!ask_yes("Go on?"))
             return fail_unconfirmed(name, failure);
     }
@@ -152,15 +162,17 @@ remove_domain(const struct context *context, const struct options *options,
                            name, name);
     result = remove_kept(context, definition->domain.uuid, failure);
     if (removes_disk &&
-        remove_disk(definition->connection, disk, result < 0 ? &further : failure) < 0)
+        remove_disk(definition->connection, made, result < 0 ? &further : failure) < 0)
         result = -1;
     if (further)
         print_failure(further);
     if (result < 0)
         return -1;
-    if (!context->quiet)
-        print_outside_line(stdout, "%s: removed%s%s", name, removes_disk ? ", with " : "",
-                           removes_disk ? disk : "");
+    if (context->quiet)
+        return STATUS_OK;
+    print_outside_line(stdout, "%s: removed%s%s", name, removes_disk ? ", with " : "",
+                       removes_disk ? made : "");
+    say_kept(&definition->domain, made, removes_disk);
     return STATUS_OK;
 }
 
@@ -192,17 +204,16 @@ remove_one(const struct context *context, const void *data, struct failure **fai
 {
     const struct options *options = data;
     cleanup_definition struct definition definition = {0};
-    cleanup_free char *disk = NULL;
-    bool is_made;
+    cleanup_free char *made = NULL;
 
     if (definition_load_domain(&definition, context, context->operands[0],
                                DEFINITION_CHANGE, failure) < 0 ||
         libvirt_require_own(definition.connection, failure) < 0)
         return -1;
-    disk = find_disk(&definition, &is_made);
-    if (!is_made)
+    made = xml_attribute(request_find(&definition.domain), REQUEST_MADE_DISK);
+    if (!made)
         return forget_domain(context, options, &definition, failure);
-    return remove_domain(context, options, &definition, disk, failure);
+    return remove_domain(context, options, &definition, made, failure);
 }
 
 static int

@@ -318,6 +318,7 @@ xml() {
     [[ $output = *"domain 'web1' and its disk $pool/web1.qcow2"*"give --yes"* ]]
     lab_virsh start web1
     run -0 virt_seed rm --yes --keep-disk web1
+    [[ $output = $'web1: removed\n'"web1: $pool/web1.qcow2 stays" ]]
     lab_run test -e "$pool/web1.qcow2"
     run -1 lab_virsh dominfo web1
     # No more than the domain's own disks, in a pool.
@@ -325,6 +326,15 @@ xml() {
         lab_virsh define /dev/stdin
     virt_seed rm --yes web2
     lab_run test -e "$pool/web1.qcow2"
+    # After an external snapshot, the domain has another disk.
+    new tiny web3
+    lab_virsh snapshot-create-as web3 before --disk-only
+    run -1 virt_seed rm web3 </dev/null
+    [[ $output = *"domain 'web3' without its disks"* ]]
+    run -0 virt_seed rm --yes web3
+    echo "$output"
+    [[ $output = $'web3: removed\n'"web3: $pool/web3.qcow2 stays"$'\n'"web3: $pool/web3.before stays" ]]
+    lab_run test -e "$pool/web3.qcow2" -a -e "$pool/web3.before"
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" domain_define other \
         7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
     virt_seed wire other
