@@ -18,7 +18,7 @@ PROMPT = re.compile(r"[$#] (.*)")
 FILE = re.compile(r"`([\w.-]+)`:\n\n```(?!console\n)\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 VARIABLE = [
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ| \d\d:\d\d:\d\d [+-]\d{4})"), "TIME"),
     (re.compile(r"\d+(\.\d+)? s\b"), "N s"),
     (re.compile(r"\b\d+ bytes(, then \d+)?\b"), "N bytes"),
     (re.compile(r"ssh-ed25519 AAAA\S+"), "ssh-ed25519 KEY"),

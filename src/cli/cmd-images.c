@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -27,18 +26,16 @@ static char *
 describe_cached(const struct pool *pool, const struct image *image)
 {
     cleanup_free char *name = image_find_cached(pool, image);
-    char date[sizeof("0000-00-00")] = "";
+    cleanup_free char *date = NULL;
     struct stat status;
-    struct tm when;
 
     /* Not everybody may look there. */
     if (pool->libvirt && pool->directory < 0)
         return xstrdup("?");
     if (!name || fstatat(pool->directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return xstrdup("-");
-    localtime_r(&status.st_mtime, &when);
-    strftime(date, sizeof(date), "%F", &when);
-    return xasprintf("%s, %ju MiB", date, (uintmax_t)status.st_size / MIB);
+    date = local_time(status.st_mtime);
+    return xasprintf("%.10s, %ju MiB", date, (uintmax_t)status.st_size / MIB);
 }
 
 static int

@@ -148,6 +148,17 @@ json_print(json_t *value)
 }
 
 /* One write: standard error is unbuffered. */
+char *
+local_time(time_t seconds)
+{
+    struct tm calendar = {0};
+    char text[64];
+
+    localtime_r(&seconds, &calendar);
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &calendar);
+    return xstrdup(text);
+}
+
 void
 print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
 {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <jansson.h>
 
@@ -46,6 +47,10 @@ int output_write(const char *path, const char *data, size_t size,
 void json_print(json_t *value);
 
 /* --- printing --------------------------------------------------------------------- */
+
+/* Return: the time by this host's clock, "2026-01-01 00:00:00 +0000", owned by the caller
+ * (free). */
+char *local_time(time_t seconds);
 
 /* Prints text from outside with '?' for each character that is unfit to be shown and each
  * byte that is not UTF-8, so that it can neither control a terminal nor look like

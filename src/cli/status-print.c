@@ -98,23 +98,24 @@ describe_consumption(const struct domain_status *row, const char *reason)
     return consumption_describe(row->consumption, reason);
 }
 
-/* Return: the time of day by this host's clock, or the date if that is more than half a day
- * ago, owned by the caller (free); NULL for NULL. */
+/* Return: the time by this host's clock, owned by the caller (free), or NULL for NULL. In
+ * short it is the time of day, or the date if that is more than half a day ago. */
 static char *
-describe_time(const char *text)
+describe_time(const char *text, bool in_short)
 {
     struct tm calendar = {0};
-    char short_text[sizeof("2026-01-01")];
+    cleanup_free char *whole = NULL;
     time_t seconds;
 
     if (!text || !strptime(text, "%Y-%m-%dT%H:%M:%SZ", &calendar))
         return NULL;
     seconds = timegm(&calendar);
-    localtime_r(&seconds, &calendar);
-    strftime(short_text, sizeof(short_text),
-             labs((long)(time(NULL) - seconds)) < 12L * 3600 ? "%H:%M:%S" : "%Y-%m-%d",
-             &calendar);
-    return xstrdup(short_text);
+    whole = local_time(seconds);
+    if (!in_short)
+        return steal(whole);
+    if (labs((long)(time(NULL) - seconds)) < 12L * 3600)
+        return xstrndup(whole + strlen("2026-01-01 "), strlen("00:00:00"));
+    return xstrndup(whole, strlen("2026-01-01"));
 }
 
 static char *
@@ -160,7 +161,7 @@ make_cell(const struct domain_status *row, enum column column)
     case COLUMN_CLOUD_INIT:
         return describe_progress(row);
     case COLUMN_SINCE:
-        return describe_time(row->since);
+        return describe_time(row->since, true);
     case COLUMN_ADDRESS:
         return copy_text(row->address);
     case COLUMN_GUEST_SAYS:
@@ -292,10 +293,11 @@ status_print_page(const struct domain_status *row)
 {
     cleanup_free char *progress = describe_progress(row);
     cleanup_free char *says = describe_consumption(row, row->reason);
+    cleanup_free char *when = describe_time(row->since, false);
     cleanup_free char *since = NULL;
 
-    if (progress && row->since)
-        since = xasprintf("%s, since %s", progress, row->since);
+    if (progress && when)
+        since = xasprintf("%s, since %s", progress, when);
     print_field("domain", row->name);
     print_field("uuid", row->uuid);
     print_field("state", row->state);

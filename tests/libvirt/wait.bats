@@ -561,7 +561,7 @@ END
     write_record $web1 '{"state": "failed", "time": "2026-01-02T03:05:00Z", "errors": ["it \u001b[2J broke", "too"],
         "warnings": ["deprecated"], "taken": {"version": "25.1.4", "instance-id": "an-id", "new": true,
         "documents": {}, "first": {}}, "failed": {"module": "runcmd", "log": "RuntimeError: 7"}}'
-    run -0 --separate-stderr virt_seed status web1
+    run -0 --separate-stderr as_owner TZ=XYZ-2 "${virt_seed[@]}" status web1
     diff - <(echo "$output") <<END
 domain       web1
 uuid         $web1
@@ -571,7 +571,7 @@ seed         no
 documents    -
 datasource   nocloud
 instance-id  an-id
-cloud-init   failed, since 2026-01-02T03:05:00Z
+cloud-init   failed, since 2026-01-02 05:05:00 +0200
 version      25.1.4
 guest says   -
 address      -
