@@ -16,11 +16,14 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
     const struct domain *domain = &definition.domain;
+    cleanup_free char *sent = NULL;
+    const char *when = "";
+    time_t written;
 
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     if (domain_require_uuid(domain, failure) < 0 ||
-        log_file_read(context->root, domain->uuid, &text, failure) < 0)
+        log_file_read(context->root, domain->uuid, &text, &written, failure) < 0)
         return failure_prefix(failure, "domain '%s'", domain->name);
     if (text.size == 0) {
         cleanup_free char *name = xshellquote(domain->name);
@@ -42,6 +45,13 @@ run(const struct context *context, const void *data, struct failure **failure)
             "see how far it is: virt-seed status %s",
             domain->name, name);
     }
+    sent = local_time(written);
+    if (definition.libvirt)
+        when = virDomainIsActive(definition.libvirt) == 1
+                   ? ", since the domain was started"
+                   : ", before it was shut off";
+    if (!context->quiet)
+        print_outside_line(stderr, "%s: sent %s%s", domain->name, sent, when);
     print_outside_text(stdout, text.data, text.size, "\n\t");
     return STATUS_OK;
 }

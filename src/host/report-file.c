@@ -178,12 +178,11 @@ open_end(int directory, const char *name, size_t limit, struct stat *status)
 
 /* --- the log ------------------------------------------------------------------------ */
 
-/* Appends its last bytes, if it is there. Return: 0 or -errno. */
+/* Appends its last bytes, if it is there; `status` is then fstat(2)'s. Return: 0 or -errno. */
 static int
-read_log(int directory, const char *name, struct buffer *text)
+read_log(int directory, const char *name, struct buffer *text, struct stat *status)
 {
-    struct stat status;
-    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, &status);
+    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, status);
     int error = fd;
 
     if (fd >= 0)
@@ -193,14 +192,19 @@ read_log(int directory, const char *name, struct buffer *text)
 }
 
 static int
-keep_log(int root, const char *name, const struct buffer *text, struct failure **failure)
+keep_log(int root, const char *name, const struct buffer *text, const struct stat *status,
+         struct failure **failure)
 {
+    const struct timespec times[] = {status->st_mtim, status->st_mtim};
     cleanup_close int statedir = statedir_make(root);
     const size_t size = text->size < LIMIT_LOG ? text->size : LIMIT_LOG;
     int error = statedir;
 
     if (statedir >= 0)
         error = fs_replace_file(statedir, name, text->data, size, LOG_MODE, (gid_t)-1);
+    /* `logs` says when the guest has sent it. */
+    if (error == 0)
+        utimensat(statedir, name, times, AT_SYMLINK_NOFOLLOW);
     if (error < 0)
         return own_directory_fail("keep", scope()->statedir, name, error, failure);
     return 0;
@@ -212,18 +216,19 @@ log_file_keep(int root, const char *uuid, struct failure **failure)
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
     cleanup_buffer struct buffer text = {0};
+    struct stat status = {0};
     int error = directory;
 
     if (directory == -ENOENT)
         return 0;
     if (directory >= 0)
-        error = read_log(directory, name, &text);
+        error = read_log(directory, name, &text, &status);
     /* What a device of the domain's has made in its place goes, too. */
     if (error == -EINVAL || error == -ELOOP || error == -ENXIO)
         error = 0;
     if (error < 0)
         return own_directory_fail("read", scope()->reportdir, name, error, failure);
-    if (text.size > 0 && keep_log(root, name, &text, failure) < 0)
+    if (text.size > 0 && keep_log(root, name, &text, &status, failure) < 0)
         return -1;
     /* In a session, it is what has just been kept. */
     if (text.size == 0 || scope()->statedir != scope()->reportdir)
@@ -254,17 +259,19 @@ log_file_forget(int root, const char *uuid, enum report_writer writer,
 }
 
 int
-log_file_read(int root, const char *uuid, struct buffer *text, struct failure **failure)
+log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
+              struct failure **failure)
 {
     const char *const directories[] = {scope()->reportdir, scope()->statedir};
     cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
+    struct stat status = {0};
 
     for (size_t i = 0; text->size == 0 && i < ARRAY_SIZE(directories); i++) {
         cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
         int error = directory == -ENOENT ? 0 : directory;
 
         if (directory >= 0)
-            error = read_log(directory, name, text);
+            error = read_log(directory, name, text, &status);
         if (error == -EACCES)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not read %s/%s\n%s", directories[i], name,
@@ -273,6 +280,7 @@ log_file_read(int root, const char *uuid, struct buffer *text, struct failure **
             return libvirt_group_fail(FAILURE_SYSTEM, "read", directories[i], name, error,
                                       failure);
     }
+    *written = status.st_mtime;
     return 0;
 }
 

@@ -55,8 +55,8 @@ int log_file_forget(int root, const char *uuid, enum report_writer writer,
                     struct failure **failure);
 
 /* Appends the last LIMIT_LOG bytes of the log of the running guest, or else of the one that
- * was kept; none are no failure. */
-int log_file_read(int root, const char *uuid, struct buffer *text,
+ * was kept; none are no failure. `written` as for report_file_read(). */
+int log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                   struct failure **failure);
 
 /* --- reading a report --------------------------------------------------------------- */

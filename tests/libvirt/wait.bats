@@ -105,8 +105,10 @@ END
     run -1 virt_seed logs web1
     [[ $output = *"'web1' has no log"*'virt-seed status web1' ]]
     # shellcheck disable=SC2016  # for the shell in the lab
-    as_owner sh -c 'printf "it said \033[2J\n" >>"$1"' sh "$report_dir/$web1.log"
-    run -0 virt_seed logs web1
+    as_owner sh -c 'printf "it said \033[2J\n" >>"$1"; touch -d 2026-01-02T03:05:00Z "$1"' sh "$report_dir/$web1.log"
+    run -0 --separate-stderr as_owner TZ=XYZ-2 "${virt_seed[@]}" logs web1
+    [[ $output = 'it said ?[2J' && $stderr = 'web1: sent 2026-01-02 05:05:00 +0200, since the domain was started' ]]
+    run -0 virt_seed --quiet logs web1
     [[ $output = 'it said ?[2J' ]]
     if [[ $scope = system ]] && lab_run setpriv --reuid=65534 test -x "$builddir/virt-seed"; then
         run -1 lab_run setpriv --reuid=65534 --regid=65534 --clear-groups "$builddir/virt-seed" -c qemu:///system logs web1
@@ -114,8 +116,8 @@ END
         [[ $output = *"$web1.log: Permission denied"*hint:*root* ]]
     fi
     lab_virsh destroy web1
-    run -0 virt_seed logs web1
-    [[ $output = 'it said ?[2J' ]]
+    run -0 --separate-stderr as_owner TZ=XYZ-2 "${virt_seed[@]}" logs web1
+    [[ $output = 'it said ?[2J' && $stderr = 'web1: sent 2026-01-02 05:05:00 +0200, before it was shut off' ]]
     run -0 lab_run stat -c %a "$state_dir/$web1.log"
     [[ $output = 600 ]]
     lab_virsh start web1
