@@ -21,9 +21,9 @@ struct scope {
     const char *place; /* "in your session (qemu:///session)" */
     const char *aside; /* the same after a blank, or "" if that is obvious */
 
-    const char *rundir;         /* seeds of running domains (host/rundir.h) */
-    const char *reportdir;      /* guests' reports (host/report-file.h) */
-    const char *statedir;       /* records (host/own-directory.h) */
+    const char *rundir;    /* seeds of running domains (host/rundir.h) */
+    const char *reportdir; /* guests' reports and logs (host/report-file.h) */
+    const char *statedir;  /* records, and logs that are kept (host/own-directory.h) */
     const char *domain_secrets; /* below it (host/domain-secret.h) */
     const char *confdir;        /* virt-seed.conf (host/configuration.h) */
     const char *files;          /* below it */

@@ -53,9 +53,9 @@ const struct command cmd_unset = {
     .summary = "remove the request and its wiring",
     .help =
         "Removes from a domain what virt-seed added: the cdrom, the channels for reports\n"
-        "and logs, their controllers, the word in the SMBIOS serial, and <cloud-init>. The\n"
-        "domain then starts as if it had never asked for a seed. The XML of a FILE goes to\n"
-        "standard output; a DOMAIN's definition is changed in libvirt.\n",
+        "and logs, their controllers, the word in the SMBIOS serial, and <cloud-init>.\n"
+        "The domain then starts as if it had never asked for a seed. The XML of a FILE\n"
+        "goes to standard output; a DOMAIN's definition is changed in libvirt.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,

@@ -150,10 +150,10 @@ const struct command cmd_wire = {
     .help =
         "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
         "cdrom, whose file is made at each start, and the SMBIOS serial (or, if the\n"
-        "seed is served over HTTP, the serial alone, with a URL); and the channel by\n"
-        "which the guest reports. A domain is wired once, and a wired domain is left\n"
-        "unchanged. The XML of a FILE goes to standard output; a DOMAIN's definition is\n"
-        "changed in libvirt, which takes effect at its next start.\n",
+        "seed is served over HTTP, the serial alone, with a URL); and the channels by\n"
+        "which the guest reports and sends its logs. A domain is wired once, and a wired\n"
+        "domain is left unchanged. The XML of a FILE goes to standard output; a DOMAIN's\n"
+        "definition is changed in libvirt, which takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON | TAKES_DRY_RUN | TAKES_VERBOSE,

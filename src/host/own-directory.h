@@ -37,6 +37,7 @@ int own_directory_fail(const char *what, const char *path, const char *name, int
  * domain to the next.
  *
  *   UUID.json                      what the host remembers of the domain (record.h)
+ *   UUID.log                       the log of its last boot, if that failed (report-file.h)
  *   UUID.ssh_host_ed25519_key.pub  the host key that was made for it (host-key.h)
  *   secrets/                       root's alone, with the private keys in it
  *

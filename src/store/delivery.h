@@ -76,7 +76,7 @@ struct delivery {
      * none. */
     int (*check_server)(const char *address, struct failure **failure);
 
-    /* Return: who writes the guest's report. */
+    /* Return: who writes the guest's report, and its log if it has one. */
     enum report_writer (*reporter)(const struct delivery_start *start);
 
     /* Makes what is to be published, which borrows the seed. */
@@ -122,6 +122,6 @@ bool delivery_may_lack_server(const struct request *request, const struct config
  * through its row's replace(). */
 int delivery_replace(const struct replacement *replacement, struct failure **failure);
 
-/* For the rows: reporter() for a domain with the report channel in its XML. virtlogd
- * writes the report, as root. */
+/* For the rows: reporter() for a domain with the channels in its XML. virtlogd writes the
+ * report and the log, as root. */
 enum report_writer delivery_reporter(const struct delivery_start *start);

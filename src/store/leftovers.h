@@ -4,9 +4,9 @@
  * such file or directory begins with the domain's UUID and has a suffix that virt-seed
  * knows; other files are left alone:
  *
- *   /var/lib/virt-seed/            records, public keys; since when a domain is gone
+ *   /var/lib/virt-seed/            records, logs, public keys; since when a domain is gone
  *   /var/lib/virt-seed/secrets/    what virt-seed has generated
- *   /var/log/libvirt/virt-seed/    reports
+ *   /var/log/libvirt/virt-seed/    reports, and logs of running domains
  *   /run/libvirt/virt-seed/        seeds, and what belongs to them
  *   /run/libvirt/virt-seed/imds/   what the metadata server serves
  *   /var/lib/libvirt/virt-seed/    the files of rehearsals that have ended

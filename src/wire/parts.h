@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of wire_domain(), a file each: the disk, the serial, the report channel. Only
- * wire/ and its tests use them.
+ * The parts of wire_domain(), a file each: the disk, the serial, the channels of the report
+ * and of the log. Only wire/ and its tests use them.
  */
 #pragma once
 
@@ -37,13 +37,12 @@ int wire_serial(struct domain *domain, const struct wire_facts *facts,
 /* Removes our words; with `replace`, also those that name another datasource. */
 void wire_remove_serial(struct domain *domain, bool replace, struct wiring *wiring);
 
-/* Sets the facts that are about reports. */
+/* Sets the facts that are about reports and logs. */
 void wire_report_read(struct wire_facts *facts, const struct domain *domain);
 
-/* Adds the channel, and a controller if the domain has none, or repairs a channel that
- * names another domain's report. Removes other channels into our directory, and ours if
- * the request does not want a report. Keeps the user's own channel with the port's name.
- */
+/* Adds the channels, and a controller if the domain has none, or repairs those that name
+ * another domain's report or log. Removes other channels into our directory, and those of
+ * ours that the request does not want. Keeps the user's own channel with a port's name. */
 void wire_report(struct domain *domain, const struct request *request,
                  const struct wire_options *options, struct wiring *wiring);
 

@@ -2,9 +2,9 @@
 /*
  * The wiring: the devices and settings that let cloud-init in the guest find its seed: a
  * cdrom, whose image the hook makes at every start, the SMBIOS serial, which names the
- * datasource, and the channel over which the guest reports. With datasource="nocloud-net"
- * there is no cdrom, and the serial has the seed's URL. If the <emulator> is
- * virt-seed-qemu, the emulator shim, the domain's XML has none of them: the shim adds
+ * datasource, and the channels over which the guest reports and sends its logs. With
+ * datasource="nocloud-net" there is no cdrom, and the serial has the seed's URL. If the
+ * <emulator> is virt-seed-qemu, the emulator shim, the domain's XML has none of them: it adds
  * them to QEMU's command line.
  *
  * The wiring does not depend on the seed's content: a domain is wired once, and gets a
@@ -23,8 +23,8 @@
 struct wiring {
     char **changes;
     size_t change_count;
-    /* A change concerns more than the report channel: without them, the guest might not get
-     * its seed; or it would write another domain's report. */
+    /* A change concerns more than adding channels: without them, the guest might not get its
+     * seed; or it would write another domain's report or log. */
     bool needed;
 };
 
@@ -115,7 +115,7 @@ void wire_facts_clear(struct wire_facts *facts);
 
 #define cleanup_wire_facts __attribute__((cleanup(wire_facts_clear)))
 
-/* --- the report channel ------------------------------------------------------------- */
+/* --- the channels ------------------------------------------------------------------- */
 
 /* A virtio port on which the guest reports cloud-init's progress, and one for its logs, which
  * QEMU writes to files on the host ("Consoles, serial, parallel & channel devices" in
