@@ -17,6 +17,7 @@
 #define SEED VIRT_SEED_RUNDIR "/" UNIT_UUID SEED_SUFFIX
 #define OTHER_SEED VIRT_SEED_RUNDIR "/" UNIT_OTHER_UUID SEED_SUFFIX
 #define REPORT VIRT_SEED_REPORTDIR "/" UNIT_UUID REPORT_SUFFIX
+#define LOG VIRT_SEED_REPORTDIR "/" UNIT_UUID LOG_SUFFIX
 #define DISK "<devices><disk type='file'><source file='%s'/></disk></devices>"
 #define CHANNEL_TO(path)                                                                 \
     "<devices><channel type='file'><source path='" path "'/></channel></devices>"
@@ -85,6 +86,8 @@ forbids_each_directory_and_what_is_in_it(void **state)
         VIRT_SEED_RUNDIR "/",
         VIRT_SEED_RUNDIR "/imds/none/yet",
         VIRT_SEED_REPORTDIR "/" UNIT_OTHER_UUID REPORT_SUFFIX,
+        VIRT_SEED_REPORTDIR "/" UNIT_OTHER_UUID LOG_SUFFIX,
+        VIRT_SEED_STATEDIR "/" UNIT_UUID LOG_SUFFIX,
         VIRT_SEED_STATEDIR "/" UNIT_UUID RECORD_SUFFIX,
         VIRT_SEED_STATEDIR "/secrets/" UNIT_UUID "/ssh_host_ed25519_key",
         VIRT_SEED_CONFDIR "/virt-seed.conf",
@@ -370,14 +373,16 @@ forbids_them_in_lists(void **state)
 }
 
 static void
-allows_the_domain_its_own_seed_and_report(void **state)
+allows_the_domain_its_own_seed_report_and_log(void **state)
 {
     int root = make_host(state);
 
     assert_allowed(root, DISK, SEED);
     assert_allowed(root, CHANNEL, REPORT);
+    assert_allowed(root, CHANNEL, LOG);
     assert_forbidden(root, CHANNEL, SEED);
     assert_forbidden(root, DISK, REPORT);
+    assert_forbidden(root, DISK, LOG);
 }
 
 static void
@@ -439,7 +444,7 @@ main(void)
         unit_test_in_directory(forbids_a_process_that_may_not_be_looked_into),
         unit_test_in_directory(forbids_them_everywhere),
         unit_test_in_directory(forbids_them_in_lists),
-        unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
+        unit_test_in_directory(allows_the_domain_its_own_seed_report_and_log),
         unit_test_in_directory(ignores_texts),
         unit_test_in_directory(names_device_and_path_but_no_argument),
         unit_test_in_directory(checks_without_our_directories),
