@@ -94,8 +94,11 @@ are_as_listed() {
     lifecycle generating.xml prepare
     are_as_listed 2 '^[a-z]* until started|'
     lifecycle_beside_journal generating.xml started
-    are_as_listed 4 -v -e ' until started|' -e '^rehearsals|' -e '^served documents|'
+    are_as_listed 5 -v -e ' until started|' -e ' ended|' -e '^rehearsals|' -e '^served documents|'
     [[ $(ls "$seeds" "$root$statedir") != *.made* && $(ls "$root$statedir") != *.next* ]]
+    echo 'it failed' >"$root$reportdir/$uuid.log"
+    lifecycle generating.xml release
+    are_as_listed 1 ' ended|'
 }
 
 @test "prepare fills in the host's secrets and files" {
