@@ -22,8 +22,8 @@
 
 /* --- wiring ----------------------------------------------------------------------- */
 
-static int
-wire_definition(struct definition *definition, const struct context *context,
+int
+definition_wire(struct definition *definition, const struct context *context,
                 struct wire_options options, struct wiring *wiring,
                 struct failure **failure)
 {
@@ -41,23 +41,6 @@ wire_definition(struct definition *definition, const struct context *context,
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     return 0;
-}
-
-int
-definition_wire(struct definition *definition, const struct context *context,
-                bool replace, struct wiring *wiring, struct failure **failure)
-{
-    return wire_definition(definition, context,
-                           (struct wire_options){.replace = replace, .add_log = true},
-                           wiring, failure);
-}
-
-int
-definition_wire_for_start(struct definition *definition, const struct context *context,
-                          struct wiring *wiring, struct failure **failure)
-{
-    return wire_definition(definition, context, (struct wire_options){0}, wiring,
-                           failure);
 }
 
 /* --- back into libvirt ------------------------------------------------------------ */

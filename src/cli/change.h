@@ -29,16 +29,11 @@ struct change_options {
            "write the XML to this file instead"),                                        \
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
 
-/* Wires the domain for its own request, in place of another tool's seed if `replace`; looks
- * at the disks' labels and the configuration if they are this host's. */
+/* Wires the domain for its own request; looks at the disks' labels and the configuration if
+ * they are this host's. */
 int definition_wire(struct definition *definition, const struct context *context,
-                    bool replace, struct wiring *wiring, struct failure **failure);
-
-/* The same with what the next start would miss: not with the log's channel, if an earlier
- * version has wired the domain. */
-int definition_wire_for_start(struct definition *definition,
-                              const struct context *context, struct wiring *wiring,
-                              struct failure **failure);
+                    struct wire_options options, struct wiring *wiring,
+                    struct failure **failure);
 
 /* definition_each() for a command that changes definitions: fails if the XML of several would
  * go to one place. */

@@ -278,7 +278,8 @@ change_definition(const struct context *context, const struct job *job,
         set_write(&writing, &values, &wiring, failure) < 0)
         return -1;
     written = wiring.change_count;
-    if (definition_wire(&definition, context, false, &wiring, failure) < 0)
+    if (definition_wire(&definition, context, (struct wire_options){.add_log = true},
+                        &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
     return definition_commit(&definition, &quiet, &change, "", &wiring, failure);

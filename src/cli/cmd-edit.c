@@ -390,7 +390,8 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     if (write_document(editing, &definition.domain, text, failure) < 0)
         return -1;
     wiring_note(&wiring, "%s edited", name);
-    if (definition_wire(&definition, editing->context, false, &wiring, failure) < 0)
+    if (definition_wire(&definition, editing->context,
+                        (struct wire_options){.add_log = true}, &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == 1;
     if (!editing->force && !libvirt_is_remote(definition.connection) &&

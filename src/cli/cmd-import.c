@@ -185,7 +185,10 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (options->secrets && libvirt_require_local(definition.connection, failure) < 0)
             return -1;
         if (put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
-            definition_wire(&definition, context, change.replace, &wiring, failure) < 0 ||
+            definition_wire(
+                &definition, context,
+                (struct wire_options){.replace = change.replace, .add_log = true},
+                &wiring, failure) < 0 ||
             write_secrets(&import, context, options, failure) < 0)
             return -1;
         if (definition_commit(&definition, context, &change, "", &wiring, failure) < 0)

@@ -47,7 +47,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "store/guest-report.h"
-#include "store/record.h"
 
 #define DEFAULT_MEMORY (2 * 1024L) /* MiB */
 #define DEFAULT_CPUS "2"
@@ -493,7 +492,8 @@ write_request(struct making *making, struct machine *machine, const char *path,
             return -1;
     }
     xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
-    if (definition_wire(definition, making->context, false, wiring, failure) < 0)
+    if (definition_wire(definition, making->context,
+                        (struct wire_options){.add_log = true}, wiring, failure) < 0)
         return -1;
     return set_check_documents(&definition->domain, failure);
 }

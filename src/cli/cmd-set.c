@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -103,7 +102,9 @@ run_one(const struct context *context, const void *data, struct failure **failur
         wiring_note(&wiring, "hash of the password stored on this host");
     }
     written = wiring.change_count;
-    if (definition_wire(&definition, context, change.replace, &wiring, failure) < 0 ||
+    if (definition_wire(&definition, context,
+                        (struct wire_options){.replace = change.replace, .add_log = true},
+                        &wiring, failure) < 0 ||
         set_check_documents(&definition.domain, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;

@@ -116,7 +116,9 @@ run_one(const struct context *context, const void *data, struct failure **failur
         return -1;
     if (change.replace && adopt_seed(&definition, context, &wiring, failure) < 0)
         return -1;
-    if (definition_wire(&definition, context, change.replace, &wiring, failure) < 0)
+    if (definition_wire(&definition, context,
+                        (struct wire_options){.replace = change.replace, .add_log = true},
+                        &wiring, failure) < 0)
         return -1;
     wiring_parts_read(&parts, &definition, false);
     change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);

@@ -328,7 +328,8 @@ comparison_read(struct comparison *comparison, const struct context *context,
     if (compare(comparison, &request, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     /* At the end, since it changes the document. */
-    return definition_wire_for_start(source, context, &comparison->wiring, failure);
+    return definition_wire(source, context, (struct wire_options){0}, &comparison->wiring,
+                           failure);
 }
 
 void
