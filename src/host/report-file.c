@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,20 +175,21 @@ open_end(int directory, const char *name, size_t limit, struct stat *status)
     return steal_fd(fd);
 }
 
-/* --- the log ------------------------------------------------------------------------ */
-
 /* Appends its last bytes, if it is there; `status` is then fstat(2)'s. Return: 0 or -errno. */
 static int
-read_log(int directory, const char *name, struct buffer *text, struct stat *status)
+read_end(int directory, const char *name, size_t limit, struct buffer *text,
+         struct stat *status)
 {
-    cleanup_close int fd = open_end(directory, name, LIMIT_LOG, status);
+    cleanup_close int fd = open_end(directory, name, limit, status);
     int error = fd;
 
     if (fd >= 0)
-        error = fs_read_all(fd, LIMIT_LOG, text);
+        error = fs_read_all(fd, limit, text);
     /* The guest has written more meanwhile. */
     return error == -ENOENT || error == -EFBIG ? 0 : error;
 }
+
+/* --- the log ------------------------------------------------------------------------ */
 
 static int
 keep_log(int root, const char *name, const struct buffer *text, const struct stat *status,
@@ -222,7 +222,7 @@ log_file_keep(int root, const char *uuid, struct failure **failure)
     if (directory == -ENOENT)
         return 0;
     if (directory >= 0)
-        error = read_log(directory, name, &text, &status);
+        error = read_end(directory, name, LIMIT_LOG, &text, &status);
     /* What a device of the domain's has made in its place goes, too. */
     if (error == -EINVAL || error == -ELOOP || error == -ENXIO)
         error = 0;
@@ -271,7 +271,7 @@ log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
         int error = directory == -ENOENT ? 0 : directory;
 
         if (directory >= 0)
-            error = read_log(directory, name, text, &status);
+            error = read_end(directory, name, LIMIT_LOG, text, &status);
         if (error == -EACCES)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not read %s/%s\n%s", directories[i], name,
@@ -309,18 +309,13 @@ int
 report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                  struct failure **failure)
 {
-    struct stat status;
-    cleanup_close int fd = report_file_open(root, uuid, &status);
-    int error = fd;
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+    struct stat status = {0};
+    int error = directory == -ENOENT ? 0 : directory;
 
-    *written = 0;
-    if (fd == -ENOENT)
-        return 0;
-    if (fd >= 0)
-        error = fs_read_all(fd, LIMIT_REPORT_FILE, text);
-    /* The guest has written more meanwhile. */
-    if (error < 0 && error != -EFBIG)
-        return report_file_fail(uuid, error, failure);
+    if (directory >= 0)
+        error = read_end(directory, name, LIMIT_REPORT_FILE, text, &status);
     *written = status.st_mtime;
-    return 0;
+    return error < 0 ? report_file_fail(uuid, error, failure) : 0;
 }
