@@ -25,7 +25,7 @@
 #define GRACE_SECONDS 10
 
 /* Where the output of the commands in user-data and cloud-init's own errors are. */
-#define SEE_LOGS "see /var/log/cloud-init-output.log and /var/log/cloud-init.log in the guest"
+#define SEE_LOGS "see /var/log/cloud-init-output.log and cloud-init.log in the guest"
 
 static const char *
 name_of(const struct guest *guest)

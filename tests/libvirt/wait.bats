@@ -96,7 +96,7 @@ END
 virt-seed: error: domain 'web1': modules-final: ('scripts_user', RuntimeError('1 failed'))
 virt-seed: error: domain 'web1': another
 virt-seed: error: domain 'web1': cloud-init has finished with 2 errors
-virt-seed: hint: see why: virt-seed logs web1; for all of it, see /var/log/cloud-init-output.log and /var/log/cloud-init.log in the guest
+virt-seed: hint: see why: virt-seed logs web1; for all of it, see /var/log/cloud-init-output.log and cloud-init.log in the guest
 END
 }
 
