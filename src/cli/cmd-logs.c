@@ -47,9 +47,9 @@ run(const struct context *context, const void *data, struct failure **failure)
     }
     sent = local_time(written);
     if (definition.libvirt)
-        when = virDomainIsActive(definition.libvirt) == 1
-                   ? ", since the domain was started"
-                   : ", before it was shut off";
+        when = ", before it was shut off";
+    if (definition.libvirt && virDomainIsActive(definition.libvirt) == 1)
+        when = ", since the domain was started";
     if (!context->quiet)
         print_outside_line(stderr, "%s: sent %s%s", domain->name, sent, when);
     print_outside_text(stdout, text.data, text.size, "\n\t");
