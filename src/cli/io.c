@@ -147,7 +147,6 @@ json_print(json_t *value)
     json_decref(value);
 }
 
-/* One write: standard error is unbuffered. */
 char *
 local_time(time_t seconds)
 {
@@ -159,6 +158,7 @@ local_time(time_t seconds)
     return xstrdup(text);
 }
 
+/* One write: standard error is unbuffered. */
 void
 print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
 {
