@@ -22,9 +22,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
@@ -338,32 +338,12 @@ static int
 check_document(const struct editing *editing, const struct definition *definition,
                struct failure **failure)
 {
-    const struct check_options options = {.root = editing->context->root, .schema = true};
-    cleanup_xml xmlDoc *doc = xchecked(xmlCopyDoc(definition->doc, 1));
-    cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
-    if (domain_read(&domain, doc, failure) < 0)
+    if (findings_read(&findings, definition, editing->context, failure) < 0)
         return -1;
-    check_domain(&findings, &domain, &options);
-    for (size_t i = 0; i < findings.count; i++) {
-        const struct finding *finding = &findings.list[i];
-        cleanup_failure struct failure *printed = NULL;
-
-        failure_set(&printed, FAILURE_REQUEST, "%s [%s]", finding->message, finding->id);
-        if (finding->hint)
-            failure_hint(&printed, "%s", finding->hint);
-        if (finding->error)
-            print_failure(printed);
-        else if (!editing->context->quiet)
-            print_warning(printed);
-    }
-    if (findings.errors == 0)
-        return 0;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "the domain could not start with this %s (%zu %s)",
-                       editing->subject->name, findings.errors,
-                       findings.errors == 1 ? "error" : "errors");
+    findings_print(&findings, editing->context);
+    return findings_refuse(&findings, editing->subject->name, failure);
 }
 
 static int
