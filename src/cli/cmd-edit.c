@@ -166,31 +166,6 @@ read_document(const struct editing *editing, const struct domain *domain,
     return 0;
 }
 
-static int
-write_element(const struct domain *domain, const struct buffer *text,
-              struct failure **failure)
-{
-    xmlNode *old = request_find(domain);
-    cleanup_xml xmlDoc *doc = xml_parse(text->data, text->size, "the element", failure);
-    xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-
-    if (!root)
-        return -1;
-    if (!vocabulary_is(root, "cloud-init"))
-        return failure_set(failure, FAILURE_REQUEST,
-                           "the element is <%.64s>, expected <cloud-init> in the "
-                           "namespace " REQUEST_NAMESPACE "\n"
-                           "to remove the element, use 'virt-seed unset'",
-                           (const char *)root->name);
-    if (!old) {
-        request_insert(domain, root);
-        return 0;
-    }
-    xmlReplaceNode(old, xmlDocCopyNode(root, domain->root->doc, 1));
-    xmlFreeNode(old);
-    return 0;
-}
-
 /* Puts the text into the domain's document; an empty one removes the element. */
 static int
 write_document(const struct editing *editing, const struct domain *domain,
@@ -200,7 +175,7 @@ write_document(const struct editing *editing, const struct domain *domain,
     xmlNode *element, *old, *node;
 
     if (editing->subject == SUBJECT_ELEMENT)
-        return write_element(domain, text, failure);
+        return definition_put_element(domain, text, failure);
     if (find_document(editing, domain, &old, failure) < 0)
         return -1;
     if (text->size == 0) {
