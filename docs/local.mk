@@ -30,6 +30,7 @@ dist_man_MANS += \
 	%D%/virt-seed-images.5 \
 	%D%/virt-seed.conf.5 \
 	%D%/virt-seed-check.7 \
+	%D%/virt-seed-json.7 \
 	%D%/virt-seed-hook.8 \
 	%D%/virt-seed-imds.8 \
 	%D%/virt-seed-qemu.8 \

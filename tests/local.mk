@@ -243,6 +243,7 @@ functional_tests = \
 	%D%/functional/in-place.bats \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \
+	%D%/functional/json.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/maker.bats \
 	%D%/functional/manual.bats \

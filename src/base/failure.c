@@ -81,6 +81,13 @@ failure_at_line(struct failure **failure, int line)
 }
 
 int
+failure_in_line(struct failure **failure, int line)
+{
+    (*failure)->part_line = line;
+    return failure_prefix(failure, "line %d", line);
+}
+
+int
 failure_prefix(struct failure **failure, const char *format, ...)
 {
     cleanup_free char *context = NULL;
@@ -113,6 +120,7 @@ failure_free(struct failure *failure)
 {
     if (!failure)
         return;
+    free(failure->part);
     free(failure->message);
     free(failure->hint);
     free(failure);

@@ -67,9 +67,12 @@ enum failure_code {
 
 struct failure {
     enum failure_code code;
-    int line;      /* in the domain's XML; 0 if there is none */
-    char *message; /* never NULL */
-    char *hint;    /* NULL if there is none */
+    int line;       /* in the domain's XML; 0 if there is none */
+    char *part;     /* the element of the document that it is in ("user-data"), or NULL */
+    int part_index; /* among the elements of that name */
+    int part_line;  /* in that document's text; 0 if there is none */
+    char *message;  /* never NULL */
+    char *hint;     /* NULL if there is none */
 };
 
 /*
@@ -99,6 +102,8 @@ int failure_set_whole(struct failure **failure, enum failure_code code, int line
 int failure_hint(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int failure_at_line(struct failure **failure, int line);
+/* Puts "line N: ", of a document's text, in front of the message. Return: -1. */
+int failure_in_line(struct failure **failure, int line);
 /* Puts the context in front of the message: "context: message". Return: -1. */
 int failure_prefix(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -26,20 +26,28 @@ static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 
 void
-check_warn(const struct check *check, enum warning id, int line, const char *hint,
-           const char *format, ...)
+check_warn_of(const struct check *check, enum warning id, const struct part *part,
+              int line, const char *hint, const char *format, ...)
 {
     struct findings *findings = check->findings;
+    cleanup_free char *message = NULL;
+    struct failure *failure = NULL;
     va_list arguments;
-    char *message;
 
     if (findings->count >= LIMIT_FINDINGS)
         return;
     va_start(arguments, format);
-    message = failure_tidy(xvasprintf(format, arguments));
+    message = xvasprintf(format, arguments);
     va_end(arguments);
-    *array_add(findings->list, findings->count) = (struct finding){
-        .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
+    failure_set(&failure, FAILURE_REQUEST, "%s\n%s", message, hint);
+    if (part) {
+        failure->part_line = part->number == 0 ? line : 0;
+        part_locate(part, &failure);
+    } else {
+        failure->line = line;
+    }
+    *array_add(findings->list, findings->count) =
+        (struct finding){.id = names[id], .failure = failure};
 }
 
 bool
@@ -48,15 +56,13 @@ check_has_warned(const struct check *check, enum warning id, int line)
     const struct findings *findings = check->findings;
 
     for (size_t i = 0; i < findings->count; i++) {
-        if (findings->list[i].id == names[id] && findings->list[i].line == line)
+        if (findings->list[i].id == names[id] && findings->list[i].failure->line == line)
             return true;
     }
     return false;
 }
 
-/* Takes ownership of the failure, if any, and adds it as an error. A secret that only the
- * caller cannot read is not the domain's fault, so it becomes a warning. */
-static void
+void
 findings_take(struct findings *findings, struct failure **failure)
 {
     struct failure *taken = steal(*failure);
@@ -66,23 +72,15 @@ findings_take(struct findings *findings, struct failure **failure)
         return;
     error = taken->code != FAILURE_SECRET_UNREADABLE;
     *array_add(findings->list, findings->count) = (struct finding){
-        .error = error,
-        .id = failure_code_name(taken->code),
-        .line = taken->line,
-        .message = steal(taken->message),
-        .hint = steal(taken->hint),
-    };
+        .error = error, .id = failure_code_name(taken->code), .failure = taken};
     findings->errors += error;
-    failure_free(taken);
 }
 
 void
 findings_clear(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        free(findings->list[i].message);
-        free(findings->list[i].hint);
-    }
+    for (size_t i = 0; i < findings->count; i++)
+        failure_free(findings->list[i].failure);
     free(findings->list);
     texts_free(findings->skipped, findings->skipped_count);
     *findings = (struct findings){0};

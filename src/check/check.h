@@ -60,9 +60,7 @@ enum warning {
 struct finding {
     bool error; /* otherwise a warning */
     const char *id;
-    int line; /* in the domain's XML; 0 if there is none */
-    char *message;
-    char *hint; /* NULL for an error without one */
+    struct failure *failure; /* without a hint only if it is an error */
 };
 
 struct findings {
@@ -79,6 +77,10 @@ struct findings {
 };
 
 void findings_clear(struct findings *findings);
+
+/* Takes over the failure, if there is one, and adds it: as an error, unless it is that the
+ * caller may not read a secret, which is not the domain's fault. */
+void findings_take(struct findings *findings, struct failure **failure);
 
 #define cleanup_findings __attribute__((cleanup(findings_clear)))
 
@@ -120,10 +122,13 @@ void check_disks(const struct check *check);
 void check_ssh_keys(const struct check *check);
 void check_schema(const struct check *check);
 
-/* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
- * secret. */
-void check_warn(const struct check *check, enum warning id, int line, const char *hint,
-                const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a secret. The
+ * line is that of the part's text, or 0, and without a part that of the domain's XML. */
+void check_warn_of(const struct check *check, enum warning id, const struct part *part,
+                   int line, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+#define check_warn(check, id, line, ...)                                                 \
+    check_warn_of((check), (id), NULL, (line), __VA_ARGS__)
 
 /* Return: whether there is such a warning at that line. */
 bool check_has_warned(const struct check *check, enum warning id, int line);

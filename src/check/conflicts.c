@@ -323,8 +323,8 @@ check_conflicts(const struct check *check)
         if (!node)
             continue;
         description = part_describe(&document->part);
-        check_warn(check, WARNING_CANCELLED, document->part.line, pair->hint,
-                   "%s: line %d: '%s' %s", description, node->line, pair->key,
-                   pair->message);
+        check_warn_of(check, WARNING_CANCELLED, &document->part, node->line, pair->hint,
+                      "%s: line %d: '%s' %s", description, node->line, pair->key,
+                      pair->message);
     }
 }

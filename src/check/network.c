@@ -298,11 +298,12 @@ check_member(const struct check *check, const struct part *part,
     if (!name || name->kind != YAML_SCALAR || is_device(root, name))
         return;
     description = part_describe(part);
-    check_warn(check, WARNING_NETWORK_RENDERER, part->line,
-               "define it, for example below 'ethernets' as {}",
-               "%s: line %d: names a device that the document does not define: netplan "
-               "rejects the whole document, and cloud-init may fail with others",
-               description, name->line);
+    check_warn_of(
+        check, WARNING_NETWORK_RENDERER, part, name->line,
+        "define it, for example below 'ethernets' as {}",
+        "%s: line %d: names a device that the document does not define: netplan "
+        "rejects the whole document, and cloud-init may fail with others",
+        description, name->line);
 }
 
 /* What bonds, bridges and VLANs are above. */
@@ -355,11 +356,11 @@ check_nameservers(const struct check *check, const struct part *part,
             found = other && strcmp(other->text, name->text) == 0;
         }
         if (!found)
-            check_warn(check, WARNING_NETWORK_RENDERER, part->line,
-                       "write the 'name' of another item, or remove 'interface'",
-                       "%s: line %d: name servers for an interface that is not in the "
-                       "document: cloud-init from 22.4 on fails with every renderer",
-                       description, name->line);
+            check_warn_of(check, WARNING_NETWORK_RENDERER, part, name->line,
+                          "write the 'name' of another item, or remove 'interface'",
+                          "%s: line %d: name servers for an interface that is not in the "
+                          "document: cloud-init from 22.4 on fails with every renderer",
+                          description, name->line);
     }
 }
 

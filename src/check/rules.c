@@ -79,9 +79,9 @@ apply(const struct walk *walk, const struct yaml_node *node)
             name = strchr(name, '.') + 1;
         if (*name == '*' && walk->part->origin != PART_SECRET)
             name = last_key(walk);
-        check_warn(walk->check, rule->id, walk->part->line, rule->hint,
-                   "%s: line %d: '%.256s' %s", walk->description, node->line,
-                   name ? name : "*", rule->message);
+        check_warn_of(walk->check, rule->id, walk->part, node->line, rule->hint,
+                      "%s: line %d: '%.256s' %s", walk->description, node->line,
+                      name ? name : "*", rule->message);
         found = rule;
     }
 }

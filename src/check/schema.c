@@ -72,8 +72,8 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
 
             if (!mark || !mark[strlen(marks[i])])
                 continue;
-            check_warn(check, WARNING_SCHEMA, part->line, SCHEMA_HINT,
-                       "%s: cloud-init's%s", description, mark);
+            check_warn_of(check, WARNING_SCHEMA, part, 0, SCHEMA_HINT,
+                          "%s: cloud-init's%s", description, mark);
             found = true;
         }
     }
@@ -84,10 +84,11 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
         return false;
     if (status < 0)
         reason = "it took too long or printed too much";
-    check_warn(check, WARNING_SCHEMA, part->line,
-               "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
-               "--no-schema'",
-               "%s: the host's cloud-init could not check it (%s)", description, reason);
+    check_warn_of(check, WARNING_SCHEMA, part, 0,
+                  "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
+                  "--no-schema'",
+                  "%s: the host's cloud-init could not check it (%s)", description,
+                  reason);
     return false;
 }
 
@@ -148,10 +149,10 @@ has_warned_of_line(const struct check *check, const struct part *part, const cha
     const struct findings *findings = check->findings;
 
     for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->list[i];
+        const struct failure *found = findings->list[i].failure;
 
-        if (finding->line == part->line &&
-            strncmp(finding->message, begin, strlen(begin)) == 0)
+        if (found->line == part->line &&
+            strncmp(found->message, begin, strlen(begin)) == 0)
             return true;
     }
     return false;
@@ -164,15 +165,15 @@ warn_of_error(const struct check *check, const struct part *part,
 {
     cleanup_free char *description = part_describe(part);
     cleanup_free char *path = path_text(part, error->path);
-    cleanup_free char *begin =
-        xasprintf("%s: line %d: ", description, find_line(root, error->path));
+    const int line = find_line(root, error->path);
+    cleanup_free char *begin = xasprintf("%s: line %d: ", description, line);
 
     /* The rules on values say better what is wrong with one. */
     if (error->allowed && has_warned_of_line(check, part, begin))
         return;
-    check_warn(check, WARNING_SCHEMA, part->line, SCHEMA_HINT,
-               "%s'%s' %s, by the schema of %s", begin, *path ? path : "the document",
-               error->message, version);
+    check_warn_of(check, WARNING_SCHEMA, part, line, SCHEMA_HINT,
+                  "%s'%s' %s, by the schema of %s", begin, *path ? path : "the document",
+                  error->message, version);
 }
 
 /* Return: whether it was checked; else it is too large. */

@@ -155,8 +155,8 @@ check_document(const struct check *check, const struct part *part,
     if (!has_secret(buffer_text(&part->data), part->data.size))
         return;
     description = part_describe(part);
-    check_warn(check, WARNING_INLINE_SECRET, part->line, hint,
-               "%s seems to contain a password or key " EVERYBODY, description);
+    check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint,
+                  "%s seems to contain a password or key " EVERYBODY, description);
 }
 
 /* For a part whose content is in the XML itself. */
@@ -166,8 +166,8 @@ check_inline(const struct check *check, const struct part *part)
     cleanup_free char *hint = make_hint("secret=\"NAME\" key=\"KEY\"");
 
     if (part->kind == PART_VALUE && strstr(part->element, "password"))
-        check_warn(check, WARNING_INLINE_SECRET, part->line, hint, "<%s> is " EVERYBODY,
-                   part->element);
+        check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint, "<%s> is " EVERYBODY,
+                      part->element);
     else if (!check_each_piece(check, part, check_document, NULL))
         check_document(check, part, USER_DATA_UNKNOWN, NULL);
 }
@@ -197,10 +197,10 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
     if (!sounds_secret(key))
         return;
     description = part_describe(part);
-    check_warn(check, WARNING_READABLE_SECRET, part->line,
-               "write it to a file in the guest with user-data (write_files)",
-               "%s: the key '%s' is metadata, which every user of the guest can read",
-               description, key);
+    check_warn_of(check, WARNING_READABLE_SECRET, part, 0,
+                  "write it to a file in the guest with user-data (write_files)",
+                  "%s: the key '%s' is metadata, which every user of the guest can read",
+                  description, key);
 }
 
 static void
@@ -219,8 +219,8 @@ check_part(const struct check *check, const struct part *part)
             what = "makes a secret key";
         else if (part->origin == PART_STORED)
             what = "puts a password's hash into the seed";
-        check_warn(
-            check, WARNING_SHIM_SECRET, part->line,
+        check_warn_of(
+            check, WARNING_SHIM_SECRET, part, 0,
             "set its emulator to QEMU itself and run 'virt-seed wire'",
             "%s %s, and with the emulator '%s' all guests share the user who reads it",
             description, what, path);
@@ -233,10 +233,10 @@ check_part(const struct check *check, const struct part *part)
     }
     /* Windows uses it and keeps it private; Linux does neither. */
     if (part->kind == PART_ADMIN_PASSWORD && !domain_is_windows(check->domain))
-        check_warn(check, WARNING_READABLE_SECRET, part->line,
-                   "remove it if the guest runs Linux: cloud-init does not use it",
-                   "<%s> is metadata, which every user of a Linux guest can read",
-                   part->element);
+        check_warn_of(check, WARNING_READABLE_SECRET, part, 0,
+                      "remove it if the guest runs Linux: cloud-init does not use it",
+                      "<%s> is metadata, which every user of a Linux guest can read",
+                      part->element);
     if (part->origin == PART_INLINE && part->data.size > 0)
         check_inline(check, part);
 }

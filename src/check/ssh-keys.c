@@ -14,8 +14,8 @@
 
 /* `number` is the line in a text of several lines, or 0. */
 static void
-check_key(const struct check *check, const char *key, const char *place, int line,
-          int number)
+check_key(const struct check *check, const char *key, const char *place,
+          const struct part *part, int number)
 {
     cleanup_failure struct failure *failure = NULL;
 
@@ -26,32 +26,34 @@ check_key(const struct check *check, const char *key, const char *place, int lin
         return;
     if (number > 0)
         failure_prefix(&failure, "line %d", number);
-    check_warn(check, WARNING_BROKEN_SSH_KEY, line, failure->hint,
-               "%s: %s; sshd in the guest will ignore it", place, failure->message);
+    check_warn_of(check, WARNING_BROKEN_SSH_KEY, part, number, failure->hint,
+                  "%s: %s; sshd in the guest will ignore it", place, failure->message);
 }
 
 static void
-check_lines(const struct check *check, const char *text, const char *place, int line)
+check_lines(const struct check *check, const char *text, const char *place,
+            const struct part *part)
 {
     cleanup_free char *copy = xstrdup(text);
     char *rest = copy;
     int number = 0;
 
     for (char *key; (key = ssh_key_next(&rest, &number));)
-        check_key(check, key, place, line, number);
+        check_key(check, key, place, part, number);
 }
 
 static void
 check_element(const struct check *check, const xmlNode *node)
 {
+    const struct part element = {.line = xml_line(node)};
     cleanup_free char *text = NULL;
 
     if (vocabulary_is(node, "key") && !part_is_reference(node)) {
         text = vocabulary_word(node);
-        check_key(check, text, "<key>", xml_line(node), 0);
+        check_key(check, text, "<key>", &element, 0);
     } else if (vocabulary_is(node, "authorized_ssh_keys")) {
         text = xml_text(node);
-        check_lines(check, text, "<authorized_ssh_keys>", xml_line(node));
+        check_lines(check, text, "<authorized_ssh_keys>", &element);
     }
 }
 
@@ -67,12 +69,12 @@ check_ssh_keys(const struct check *check)
 
         if (part->masked)
             continue;
-        check_lines(check, buffer_text(&part->data), place, part->line);
+        check_lines(check, buffer_text(&part->data), place, part);
         for (size_t i = 0; i < part->entry_count; i++) {
             const struct part_entry *entry = &part->entries[i];
             cleanup_free char *of_entry = xasprintf("%s: key '%s'", place, entry->key);
 
-            check_lines(check, buffer_text(&entry->data), of_entry, part->line);
+            check_lines(check, buffer_text(&entry->data), of_entry, part);
         }
     }
 }

@@ -169,11 +169,12 @@ check_patch(const struct check *check, const struct part *part, struct progress 
         if ((!from || has_key_of(progress, from, false)) &&
             has_key_of(progress, path, adds))
             continue;
-        check_warn(check, WARNING_IGNORED, part->line,
-                   "put the cloud-config that it changes before it, or add the key first",
-                   "%s: operation %zu of the JSON patch finds nothing to change, so "
-                   "cloud-init drops the patch",
-                   description, index + 1);
+        check_warn_of(
+            check, WARNING_IGNORED, part, 0,
+            "put the cloud-config that it changes before it, or add the key first",
+            "%s: operation %zu of the JSON patch finds nothing to change, so "
+            "cloud-init drops the patch",
+            description, index + 1);
         return;
     }
 }
@@ -204,8 +205,8 @@ check_include(const struct check *check, const struct part *part)
             continue;
         if (strstr(line, "://") && !strpbrk(line, " \t"))
             continue;
-        check_warn(
-            check, WARNING_INCLUDE, part->line,
+        check_warn_of(
+            check, WARNING_INCLUDE, part, number,
             "write one URL on each line, without a comment after it",
             "%s: line %d: not a URL alone, which ends cloud-init's init stage with "
             "an error",
@@ -251,28 +252,29 @@ check_document(const struct check *check, const struct part *part,
         kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
 
     if (kind == USER_DATA_TEMPLATE)
-        check_warn(check, WARNING_UNSEEN, part->line,
-                   "put what needs no metadata into a user-data element of its own",
-                   "%s is a template, so what the guest makes of it was not checked",
-                   description);
+        check_warn_of(check, WARNING_UNSEEN, part, 0,
+                      "put what needs no metadata into a user-data element of its own",
+                      "%s is a template, so what the guest makes of it was not checked",
+                      description);
     else if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
-        check_warn(
-            check, WARNING_UNSEEN, part->line,
+        check_warn_of(
+            check, WARNING_UNSEEN, part, 0,
             "put it into its own user-data element: virt-seed combines them",
             "%s is packed in a way that was not taken apart, so it was not checked",
             description);
     else if (kind == USER_DATA_UNKNOWN && !progress->has_handler)
-        check_warn(check, WARNING_IGNORED, part->line,
-                   "give it the type of its content, such as text/cloud-config",
-                   "%s has a type that cloud-init knows nothing of, and would be dropped",
-                   description);
+        check_warn_of(
+            check, WARNING_IGNORED, part, 0,
+            "give it the type of its content, such as text/cloud-config",
+            "%s has a type that cloud-init knows nothing of, and would be dropped",
+            description);
     else if (kind == USER_DATA_INCLUDE || kind == USER_DATA_INCLUDE_ONCE)
         check_include(check, part);
     else if (kind == USER_DATA_JSONP)
         check_patch(check, part, progress);
     else if (looks_like_template(&part->data))
-        check_warn(
-            check, WARNING_IGNORED, part->line,
+        check_warn_of(
+            check, WARNING_IGNORED, part, 0,
             "begin with '## template: jinja', and put the present first line second",
             "%s has jinja's tags without the header of a template, so the guest gets "
             "them as they are",
@@ -293,8 +295,8 @@ warn_of_raw(const struct check *check, const struct part *part)
 {
     cleanup_free char *description = part_describe(part);
 
-    check_warn(
-        check, WARNING_UNSEEN, part->line,
+    check_warn_of(
+        check, WARNING_UNSEEN, part, 0,
         "look in the guest whether it worked; remove format= if it runs cloud-init",
         "%s is for another program than cloud-init (format=\"raw\"): it was not "
         "checked, the guest gets nothing else, and it sends no report",

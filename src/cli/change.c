@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -19,6 +20,45 @@
 #include "host/maker.h"
 #include "maker/maker.h"
 #include "store/secret-write.h"
+
+/* --- the element ------------------------------------------------------------------- */
+
+#define UNSET_HINT "to remove the element, use 'virt-seed unset'"
+
+int
+definition_put_element(const struct domain *domain, const struct buffer *text,
+                       struct failure **failure)
+{
+    xmlNode *old = request_find(domain);
+    cleanup_xml xmlDoc *doc = NULL;
+    const xmlNode *root;
+
+    if (strspn(buffer_text(text), " \t\r\n") == text->size)
+        return failure_set(failure, FAILURE_XML, "the element is empty\n" UNSET_HINT);
+    doc = xml_parse(text->data, text->size, "the element", failure);
+    root = doc ? xmlDocGetRootElement(doc) : NULL;
+    if (!root && (*failure)->line > 0) {
+        /* There it is for a domain's XML. */
+        free(steal((*failure)->hint));
+        failure_hint(failure, "correct it there; virt-seed-xml(5) has examples");
+    }
+    if (!root)
+        return -1;
+    if (!vocabulary_is(root, "cloud-init"))
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(root),
+                              "the element is <%.64s>, expected <cloud-init> in the "
+                              "namespace " REQUEST_NAMESPACE "\n" UNSET_HINT,
+                              (const char *)root->name);
+    for (xmlNode *node = domain->root; node; node = xml_next_below(node, domain->root))
+        node->line = 0;
+    if (!old) {
+        request_insert(domain, root);
+        return 0;
+    }
+    xmlReplaceNode(old, xmlDocCopyNode((xmlNode *)root, domain->root->doc, 1));
+    xmlFreeNode(old);
+    return 0;
+}
 
 /* --- wiring ----------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 
 #include <libvirt/libvirt.h>
 
+#include "base/buffer.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -28,6 +29,11 @@ struct change_options {
     OPTION('o', "output", "OUTPUT", change.output,                                       \
            "write the XML to this file instead"),                                        \
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
+
+/* Puts the <cloud-init> element that the text is in the place of the domain's. The lines of
+ * elements (xml_line()) are from then on those of the text, and 0 for all others. */
+int definition_put_element(const struct domain *domain, const struct buffer *text,
+                           struct failure **failure);
 
 /* Wires the domain for its own request; looks at the disks' labels and the configuration if
  * they are this host's. */

@@ -9,6 +9,7 @@
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/findings.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 
@@ -19,43 +20,20 @@ struct options {
     bool strict;
 };
 
-/* By the state of the schema, in JSON. */
-static const char *const schema_words[] = {
-    [SCHEMA_UNUSED] = "unused",
-    [SCHEMA_CHECKED] = "checked",
-    [SCHEMA_SKIPPED] = "skipped",
-};
-
-static void
-print_json(const char *domain, const struct findings *findings)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->list[i];
-
-        json_add(list, json_pack("{s:s, s:s, s:i, s:s, s:s?}", "severity",
-                                 finding->error ? "error" : "warning", "id", finding->id,
-                                 "line", finding->line, "message", finding->message,
-                                 "hint", finding->hint));
-    }
-    json_print(json_pack("{s:s, s:o, s:s}", "domain", domain, "findings", list, "schema",
-                         schema_words[findings->schema]));
-}
-
 static void
 print_text(const char *origin, const struct findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
+        const struct failure *failure = finding->failure;
         const char *kind = finding->error ? "error" : "warning";
 
         print_outside_string(stdout, origin);
-        if (finding->line > 0)
-            printf(":%d", finding->line);
-        print_outside_line(stdout, ": %s: %s [%s]", kind, finding->message, finding->id);
-        if (finding->hint)
-            print_outside_line(stdout, "  hint: %s", finding->hint);
+        if (failure->line > 0)
+            printf(":%d", failure->line);
+        print_outside_line(stdout, ": %s: %s [%s]", kind, failure->message, finding->id);
+        if (failure->hint)
+            print_outside_line(stdout, "  hint: %s", failure->hint);
     }
 }
 
@@ -74,10 +52,14 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     check_domain(&findings, &definition.domain, &check);
-    if (context->json)
-        print_json(definition.domain.name, &findings);
-    else
+    if (context->json) {
+        json_t *object = json_pack("{s:s}", "domain", definition.domain.name);
+
+        findings_set_json(&findings, object);
+        json_print(object);
+    } else {
         print_text(definition.name ? definition.name : definition.domain.name, &findings);
+    }
     if (!context->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found",
                            definition.domain.name);

@@ -22,9 +22,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "check/check.h"
 #include "cli/change.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/element.h"
@@ -166,31 +166,6 @@ read_document(const struct editing *editing, const struct domain *domain,
     return 0;
 }
 
-static int
-write_element(const struct domain *domain, const struct buffer *text,
-              struct failure **failure)
-{
-    xmlNode *old = request_find(domain);
-    cleanup_xml xmlDoc *doc = xml_parse(text->data, text->size, "the element", failure);
-    xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-
-    if (!root)
-        return -1;
-    if (!vocabulary_is(root, "cloud-init"))
-        return failure_set(failure, FAILURE_REQUEST,
-                           "the element is <%.64s>, expected <cloud-init> in the "
-                           "namespace " REQUEST_NAMESPACE "\n"
-                           "to remove the element, use 'virt-seed unset'",
-                           (const char *)root->name);
-    if (!old) {
-        request_insert(domain, root);
-        return 0;
-    }
-    xmlReplaceNode(old, xmlDocCopyNode(root, domain->root->doc, 1));
-    xmlFreeNode(old);
-    return 0;
-}
-
 /* Puts the text into the domain's document; an empty one removes the element. */
 static int
 write_document(const struct editing *editing, const struct domain *domain,
@@ -200,7 +175,7 @@ write_document(const struct editing *editing, const struct domain *domain,
     xmlNode *element, *old, *node;
 
     if (editing->subject == SUBJECT_ELEMENT)
-        return write_element(domain, text, failure);
+        return definition_put_element(domain, text, failure);
     if (find_document(editing, domain, &old, failure) < 0)
         return -1;
     if (text->size == 0) {
@@ -338,32 +313,12 @@ static int
 check_document(const struct editing *editing, const struct definition *definition,
                struct failure **failure)
 {
-    const struct check_options options = {.root = editing->context->root, .schema = true};
-    cleanup_xml xmlDoc *doc = xchecked(xmlCopyDoc(definition->doc, 1));
-    cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
-    if (domain_read(&domain, doc, failure) < 0)
+    if (findings_read(&findings, definition, editing->context, failure) < 0)
         return -1;
-    check_domain(&findings, &domain, &options);
-    for (size_t i = 0; i < findings.count; i++) {
-        const struct finding *finding = &findings.list[i];
-        cleanup_failure struct failure *printed = NULL;
-
-        failure_set(&printed, FAILURE_REQUEST, "%s [%s]", finding->message, finding->id);
-        if (finding->hint)
-            failure_hint(&printed, "%s", finding->hint);
-        if (finding->error)
-            print_failure(printed);
-        else if (!editing->context->quiet)
-            print_warning(printed);
-    }
-    if (findings.errors == 0)
-        return 0;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "the domain could not start with this %s (%zu %s)",
-                       editing->subject->name, findings.errors,
-                       findings.errors == 1 ? "error" : "errors");
+    findings_print(&findings, editing->context);
+    return findings_refuse(&findings, editing->subject->name, failure);
 }
 
 static int

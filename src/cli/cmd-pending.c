@@ -232,8 +232,8 @@ print_circumstances(const struct comparison *comparison)
     }
 }
 
-static void
-print_json(const struct comparison *comparison, bool show_secrets)
+json_t *
+pending_pack(const struct comparison *comparison, bool show_secrets)
 {
     const struct wiring *wiring = &comparison->wiring;
     json_t *documents = json_array();
@@ -254,7 +254,7 @@ print_json(const struct comparison *comparison, bool show_secrets)
                       next ? json_integer((json_int_t)next->data.size) : NULL, "diff",
                       diff.size > 0 ? json_stringn(diff.data, diff.size) : NULL));
     }
-    json_print(json_pack(
+    return json_pack(
         "{s:s, s:s, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
         comparison->source.domain.name, "boot", boots[comparison->boot].word,
         "instance-id", comparison->identity.instance_id, "last-instance-id",
@@ -264,7 +264,15 @@ print_json(const struct comparison *comparison, bool show_secrets)
         comparison->is_done, "replaced", comparison->is_replaced, "denied",
         comparison->denied ? comparison->denied->message : NULL, "guest-says",
         consumption_pack(comparison->consumption, comparison->reason,
-                         &comparison->claim)));
+                         &comparison->claim));
+}
+
+void
+pending_print(const struct comparison *comparison, bool show_secrets)
+{
+    pending_print_documents(comparison, show_secrets);
+    print_boot(comparison);
+    print_circumstances(comparison);
 }
 
 bool
@@ -285,13 +293,11 @@ run_one(const struct context *context, const void *data, struct failure **failur
     if (comparison_read(&comparison, context, failure) < 0)
         return -1;
     if (context->json) {
-        print_json(&comparison, options->show_secrets);
+        json_print(pending_pack(&comparison, options->show_secrets));
     } else {
         if (context->is_one_of_several)
             print_outside_line(stdout, "==> %s <==", comparison.source.domain.name);
-        pending_print_documents(&comparison, options->show_secrets);
-        print_boot(&comparison);
-        print_circumstances(&comparison);
+        pending_print(&comparison, options->show_secrets);
     }
     if (comparison.denied) {
         *failure = steal(comparison.denied);

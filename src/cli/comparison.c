@@ -298,16 +298,14 @@ compare(struct comparison *comparison, const struct request *request,
     return 0;
 }
 
-int
-comparison_read(struct comparison *comparison, const struct context *context,
-                struct failure **failure)
+/* `comparison` has its source. */
+static int
+compare_source(struct comparison *comparison, const struct context *context,
+               struct failure **failure)
 {
     struct definition *source = &comparison->source;
     cleanup_request struct request request = {0};
 
-    *comparison = (struct comparison){0};
-    if (definition_load(source, context, DEFINITION_READ, failure) < 0)
-        return -1;
     if (source->libvirt)
         comparison->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
@@ -330,6 +328,34 @@ comparison_read(struct comparison *comparison, const struct context *context,
     /* At the end, since it changes the document. */
     return definition_wire(source, context, (struct wire_options){0}, &comparison->wiring,
                            failure);
+}
+
+int
+comparison_read(struct comparison *comparison, const struct context *context,
+                struct failure **failure)
+{
+    *comparison = (struct comparison){0};
+    if (definition_load(&comparison->source, context, DEFINITION_READ, failure) < 0)
+        return -1;
+    return compare_source(comparison, context, failure);
+}
+
+int
+comparison_read_changed(struct comparison *comparison,
+                        const struct definition *definition,
+                        const struct context *context, struct failure **failure)
+{
+    struct definition *source = &comparison->source;
+
+    *comparison = (struct comparison){0};
+    source->name = definition->name;
+    source->doc = xchecked(xmlCopyDoc(definition->doc, 1));
+    source->libvirt = definition->libvirt;
+    if (source->libvirt)
+        virDomainRef(source->libvirt);
+    if (domain_read(&source->domain, source->doc, failure) < 0)
+        return -1;
+    return compare_source(comparison, context, failure);
 }
 
 void

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/documents.h"
@@ -78,11 +80,22 @@ struct comparison {
 int comparison_read(struct comparison *comparison, const struct context *context,
                     struct failure **failure);
 
+/* The same for a copy of a definition that was changed and is not defined yet. */
+int comparison_read_changed(struct comparison *comparison,
+                            const struct definition *definition,
+                            const struct context *context, struct failure **failure);
+
 void comparison_clear(struct comparison *comparison);
 
 #define cleanup_comparison __attribute__((cleanup(comparison_clear)))
 
 /* --- cmd-pending.c: what is said of it ------------------------------------------------- */
+
+/* Return: what --json prints, owned by the caller. */
+json_t *pending_pack(const struct comparison *comparison, bool show_secrets);
+
+/* Prints all of it. */
+void pending_print(const struct comparison *comparison, bool show_secrets);
 
 /* Prints a line for each document, and what changes in its text. */
 void pending_print_documents(const struct comparison *comparison, bool show_secrets);

@@ -87,9 +87,12 @@ definition_fail_transient(virDomainPtr domain, struct failure **failure)
 
 /* Reads that of definition->libvirt, with its passwords if it is to change. */
 static int
-read_libvirt(struct definition *definition, bool change, struct failure **failure)
+read_libvirt(struct definition *definition, enum definition_use use,
+             struct failure **failure)
 {
-    int persistent = change ? virDomainIsPersistent(definition->libvirt) : 1;
+    const bool change = use == DEFINITION_CHANGE;
+    const bool must_persist = change || use == DEFINITION_TRIAL;
+    int persistent = must_persist ? virDomainIsPersistent(definition->libvirt) : 1;
     cleanup_free char *text = NULL;
     int result;
 
@@ -120,18 +123,18 @@ definition_load_domain(struct definition *definition, const struct context *cont
                        const char *argument, enum definition_use use,
                        struct failure **failure)
 {
-    bool change = use == DEFINITION_CHANGE;
+    const bool is_trial = use == DEFINITION_TRIAL;
 
     *definition = (struct definition){0};
-    if (change)
-        definition->connection = libvirt_connect(context->uri, false, failure);
+    if (is_trial || use == DEFINITION_CHANGE)
+        definition->connection = libvirt_connect(context->uri, is_trial, failure);
     else
         definition->connection =
             libvirt_connect_here(context, use == DEFINITION_READ, failure);
     if (!definition->connection)
         return -1;
     definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
-    return definition->libvirt ? read_libvirt(definition, change, failure) : -1;
+    return definition->libvirt ? read_libvirt(definition, use, failure) : -1;
 }
 
 int
@@ -152,7 +155,7 @@ definition_load_known(struct definition *definition, virDomainPtr domain,
 {
     virDomainRef(domain);
     *definition = (struct definition){.libvirt = domain};
-    return read_libvirt(definition, false, failure);
+    return read_libvirt(definition, DEFINITION_READ, failure);
 }
 
 int

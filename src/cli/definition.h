@@ -34,6 +34,7 @@ struct definition {
 enum definition_use {
     DEFINITION_READ,   /* as any user may read it; this host's own */
     DEFINITION_CHANGE, /* with its passwords, to be defined again */
+    DEFINITION_TRIAL,  /* to be changed, and not defined: as any user may read it */
     DEFINITION_DEVICE, /* a device of the domain as it runs is to change */
 };
 

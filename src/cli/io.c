@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -136,10 +137,28 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
                              path);
 }
 
+json_t *
+json_with_version(json_t *object)
+{
+    json_t *versioned = json_pack("{s:i}", "version", 1);
+
+    json_must(json_object_update(versioned, object));
+    json_decref(object);
+    return versioned;
+}
+
 void
 json_print(json_t *value)
 {
+    json_t *item;
+    size_t i;
+
     xchecked(value);
+    json_array_foreach(value, i, item) {
+        json_must(json_array_set_new(value, i, json_with_version(json_incref(item))));
+    }
+    if (json_is_object(value))
+        value = json_with_version(value);
     /* Nothing that a terminal obeys, or that reverses what follows; any program reads the
      * same from it. */
     json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);

@@ -42,8 +42,12 @@ void output_close(struct output *output);
 int output_write(const char *path, const char *data, size_t size,
                  struct failure **failure);
 
-/* Prints the value of --json and a line end on standard output, and releases the
- * value. */
+/* Return: the object, which it takes, with the version of the format that virt-seed-json(7)
+ * describes; owned by the caller. */
+json_t *json_with_version(json_t *object);
+
+/* Prints the object or list of --json and a line end on standard output, each object with
+ * its version, and releases it. */
 void json_print(json_t *value);
 
 /* --- printing --------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/io.h"
 #include "cli/progress.h"
 
 /* --- events ----------------------------------------------------------------------- */
@@ -19,8 +20,9 @@
 static void
 print_object(const struct progress *progress, const char *event, json_t *members)
 {
-    cleanup_json json_t *object = json_pack("{s:s, s:s, s:s}", "domain", progress->name,
-                                            "uuid", progress->uuid, "event", event);
+    cleanup_json json_t *object =
+        json_with_version(json_pack("{s:s, s:s, s:s}", "domain", progress->name, "uuid",
+                                    progress->uuid, "event", event));
     cleanup_free char *text = NULL;
 
     json_must(json_object_update(object, members));

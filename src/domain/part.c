@@ -56,6 +56,7 @@ take_text(struct part *part, const char *text)
 
         if (text[blanks] != '\n')
             break;
+        part->skipped_lines++;
         text += blanks + 1;
         length -= blanks + 1;
     }
@@ -199,12 +200,26 @@ part_describe(const struct part *part)
 }
 
 int
+part_locate(const struct part *part, struct failure **failure)
+{
+    const bool is_kept = part->origin == PART_GENERATED || part->origin == PART_STORED;
+
+    if (part->element && !part->of_host && !is_kept) {
+        (*failure)->part = xstrdup(part->element);
+        (*failure)->part_index = part->index;
+        if ((*failure)->part_line > 0)
+            (*failure)->part_line += part->skipped_lines;
+    }
+    return failure_at_line(failure, part->line);
+}
+
+int
 part_fail(const struct part *part, struct failure **failure)
 {
     cleanup_free char *description = part_describe(part);
 
     failure_prefix(failure, "%s", description);
-    return failure_at_line(failure, part->line);
+    return part_locate(part, failure);
 }
 
 static void
@@ -294,6 +309,8 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
     }
     part = new_part(parts, kind, (const char *)node->name);
     part->line = xml_line(node);
+    for (const xmlNode *other = node->prev; other; other = other->prev)
+        part->index += xmlStrEqual(other->name, node->name);
     part->key = xml_attribute(node, "key");
     if (part_is_reference(node))
         result = take_reference(part, node, failure);
@@ -302,6 +319,8 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool ba
                                  "has key= without secret=\nadd secret=\"NAME\"");
     else
         result = take_inline(part, node, base64, failure);
+    if (result < 0)
+        part_locate(part, failure);
     return result < 0 ? NULL : part;
 }
 

@@ -47,7 +47,9 @@ struct part {
     char *name;    /* of the file or the secret, else NULL */
     char *
         key; /* in the secret: the user's, or the default one that was found or tried; else NULL */
-    int line;           /* of the element in the domain's XML */
+    int line;          /* of the element in the domain's XML */
+    int index;         /* among its siblings of that name */
+    int skipped_lines; /* empty ones at the beginning of its text, which are not in data */
     struct buffer data; /* of a file or secret: empty until the store has read it */
     struct part_entry *entries; /* instead of data, if part_is_whole_secret() */
     size_t entry_count;
@@ -122,7 +124,10 @@ char *part_word(const struct part *part);
 /* Return: its name in messages, '<user-data file="x">', owned by the caller (free). */
 char *part_describe(const struct part *part);
 
-/* Prefixes the failure with the part's name, and adds its line. Return: -1. */
+/* Adds the part to the failure, with its line, and its element unless it is of the host or
+ * generated. Return: -1. */
+int part_locate(const struct part *part, struct failure **failure);
+/* The same, and prefixes the failure with the part's name. */
 int part_fail(const struct part *part, struct failure **failure);
 
 /* Replaces content that is, or would be, read from a secret with '<secret NAME/KEY>', and

@@ -365,14 +365,13 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
     json_t *link, *network;
     size_t index;
 
-    if (!json_is_object(json))
-        return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                           "line %d: not a JSON object, which a ConfigDrive's "
-                           "network_data.json is\n"
-                           "write OpenStack's network_data.json, or "
-                           "from=\"interfaces\"; versions 1 and 2 belong to "
-                           "datasource=\"nocloud\"",
-                           json ? 1 : error.line);
+    if (!json_is_object(json)) {
+        failure_set(failure, FAILURE_NETWORK_CONFIG,
+                    "not a JSON object, which a ConfigDrive's network_data.json is\n"
+                    "write OpenStack's network_data.json, or from=\"interfaces\"; "
+                    "versions 1 and 2 belong to datasource=\"nocloud\"");
+        return failure_in_line(failure, json ? 1 : error.line);
+    }
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         if (check_list(json, &lists[i], failure) < 0)
             return -1;

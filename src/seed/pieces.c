@@ -53,6 +53,8 @@ visit(struct walk *walk, enum user_data_kind kind, const char *data, size_t size
                            LIMIT_PIECES);
     if (walk->visit(walk->context, &piece, failure) == 0)
         return 0;
+    /* Which line of the whole document it is, is not known. */
+    (*failure)->part_line = 0;
     return failure_prefix(failure, "part %d", walk->count);
 }
 

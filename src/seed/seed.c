@@ -64,7 +64,7 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
                            "is not text in UTF-8\nsave it as UTF-8, without NUL");
     for (char *key; (key = ssh_key_next(&rest, &number));) {
         if (ssh_key_check(key, failure) < 0)
-            return failure_prefix(failure, "line %d", number);
+            return failure_in_line(failure, number);
     }
     return 0;
 }

@@ -169,12 +169,12 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
     key[end] = '\0';
     if (!strchr(key, '-') || !scanner->keys->has(scanner->keys->data, key))
         return 0;
-    return failure_set(
-        failure, FAILURE_USER_DATA,
-        "line %d: jinja reads the '-' in 'ds.meta_data.%.256s' as a minus, "
-        "and cloud-init would ignore the template\n"
-        "write '_' for each '-' of the key",
-        tag->line, key);
+    failure_set(failure, FAILURE_USER_DATA,
+                "jinja reads the '-' in 'ds.meta_data.%.256s' as a minus, "
+                "and cloud-init would ignore the template\n"
+                "write '_' for each '-' of the key",
+                key);
+    return failure_in_line(failure, tag->line);
 }
 
 static const char *const block_names[] = {"if",     "for",  "block",      "macro", "call",

@@ -55,7 +55,8 @@ int
 yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
           struct failure **failure)
 {
-    return failure_set(failure, code, "line %d: %s\n%s", line, problem, hint);
+    failure_set(failure, code, "%s\n%s", problem, hint);
+    return failure_in_line(failure, line);
 }
 
 /* Return: memory that yaml_clear() frees. */
@@ -118,6 +119,7 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
                 parser->problem_mark.line + 1, parser->problem_mark.column + 1,
                 parser->context ? parser->context : "", parser->context ? ": " : "",
                 parser->problem);
+    (*failure)->part_line = (int)parser->problem_mark.line + 1;
     if (strcmp(parser->problem, "found unexpected ':'") != 0)
         return failure_hint(failure, "look there and in the lines before: close brackets "
                                      "and quotes, and indent with spaces");

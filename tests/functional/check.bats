@@ -421,3 +421,39 @@ password: hunter2
         [[ $output != *xmlns* ]]
     done
 }
+
+@test "a finding about a document has the line of its text in the element" {
+    local found
+
+    mkdir -p "$root$confdir/files"
+    printf '#cloud-config\n\nlocale: 5\n' >"$root$confdir/files/vendor.yaml"
+    wired_xml "<ci:user-data>
+
+#cloud-config
+locale: 5
+</ci:user-data>
+<ci:user-data encoding='base64'>$(printf '#cloud-config\ntimezone: 5\n' | base64)</ci:user-data>
+<ci:user-data>Content-Type: multipart/mixed; boundary=X
+MIME-Version: 1.0
+
+--X
+Content-Type: text/cloud-config
+
+locale: 5
+--X--
+</ci:user-data>
+<ci:vendor-data file='vendor.yaml'/>
+<ci:network-config>version: 2
+ethernets: [
+</ci:network-config>" >parts.xml
+    run -1 check --no-schema --json parts.xml
+    diff - <(jq -c '.findings[] | select(.part) | [.id, .part, ."part-index", ."part-line"]' <<<"$output" | sort) <<'END'
+["yaml","network-config",0,3]
+["yaml-value","user-data",0,4]
+["yaml-value","user-data",1,2]
+["yaml-value","user-data",2,null]
+["yaml-value","vendor-data",0,3]
+END
+    found=$(jq '.findings[] | select(."part-line" == 4) | .line' <<<"$output")
+    [[ $(sed -n "${found}p" parts.xml) = *'<ci:user-data>'* ]]
+}

@@ -336,7 +336,7 @@ END
     start "$cloud_config"
     run -0 pending --json --show-secrets "${cloud_config/UTC/GMT}"
     [[ $(jq -c 'del(.documents[].diff)' <<<"$output") = "$(jq -c . <<END
-{"domain": "web1", "boot": "same-instance", "instance-id": "$uuid", "last-instance-id": "$uuid",
+{"version": 1, "domain": "web1", "boot": "same-instance", "instance-id": "$uuid", "last-instance-id": "$uuid",
  "documents": [
    {"path": "meta-data", "state": "unchanged", "secret": true, "size-before": 88, "size": 88},
    {"path": "user-data", "state": "changed", "secret": true, "size-before": 48, "size": 48}],

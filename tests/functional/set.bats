@@ -460,3 +460,140 @@ with_interfaces() {
     run virt-seed set --password-generate web1.xml
     assert_refused 2 'a password needs a DOMAIN, not a FILE'
 }
+
+# --- the whole element ------------------------------------------------------------------------
+
+# element [CONTENT]: prints an element; the lines of its content begin with the second.
+element() {
+    printf '<ci:cloud-init xmlns:ci="%s">\n%s\n</ci:cloud-init>\n' "$namespace" "${1-<ci:hostname>whole</ci:hostname>}"
+}
+
+@test "--element replaces the whole element, and settings come after it" {
+    sets --user-data=user-data --hostname=one >out.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=- --in-place out.xml < <(element)
+    [[ $output = 'web1: element written' && ! $stderr ]]
+    diff <(element) <(request <out.xml)
+    run -0 virt-seed --root="$root" set --element=- --in-place out.xml < <(element)
+    assert_said 'already set'
+    run -0 virt-seed --root="$root" check --no-schema out.xml
+    assert_said 'no problems found'
+
+    element >element.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml --timezone=UTC -v -o out.xml web1.xml
+    [[ ${lines[0]} = 'web1: element written, timezone UTC; wired' && ${lines[2]} = '  --timezone written' ]]
+    run -0 request <out.xml
+    [[ $output = *'>whole<'*'>UTC<'* ]]
+    # Without a place for it, the XML goes to standard output.
+    [[ $(sets --element=element.xml | request) = "$(element)" ]]
+}
+
+@test "an element with errors is refused, and one with warnings is not" {
+    local text
+
+    cp web1.xml before.xml
+    element '<ci:user-data>#cloud-config
+a: [
+</ci:user-data>' >element.xml
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+    [[ $stderr = *'error: <user-data>: line 3'*'[yaml]'*'could not start with this element (1 error)'* ]]
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml --dry-run web1.xml
+    [[ $stderr = *'could not start with this element (1 error)'* ]]
+    element '<ci:hostnam>a</ci:hostnam>' >element.xml
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+    [[ $stderr = *'unknown element <hostnam>'* ]]
+    for text in '' $' \n' '<a>' '<domain/>' '<cloud-init/>'; do
+        printf '%s' "$text" >element.xml
+        run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+        [[ $stderr = *'error: the element is '* && $stderr = *'hint: '* ]]
+        [[ -n ${text// /} && $text != $' \n' ]] || [[ $stderr = *'is empty'*"use 'virt-seed unset'"* ]]
+    done
+    run -1 virt-seed --root="$root" set --element= -i web1.xml
+    assert_said 'is empty' "'virt-seed unset'"
+    diff before.xml web1.xml
+
+    element '<ci:user-data>#cloud-config
+locale: 5
+</ci:user-data>' >element.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+    [[ $output = 'web1: element written; wired' && $stderr = *'warning: <user-data>: line 2'*'[yaml-value]'* ]]
+    run -0 --separate-stderr virt-seed -q --root="$root" set --element=element.xml -i web1.xml
+    [[ ! $output && ! $stderr ]]
+}
+
+@test "--element --json prints one object, whatever happens" {
+    element '<ci:user-data>
+#cloud-config
+locale: 5
+</ci:user-data>
+<ci:user-data>#cloud-config
+timezone: UTC
+</ci:user-data>' >element.xml
+    cp web1.xml before.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml --json --dry-run web1.xml
+    jq -e '.domain == "web1" and (.uuid | length) == 36 and .defined == false and .message == null and
+        .changes[0] == "element written" and (.changes | length) > 3 and .schema == "checked" and
+        .pending.boot == "unrecorded" and .pending.wiring == []' <<<"$output"
+    jq -e '.findings | length == 1 and (.[0] | .id == "yaml-value" and .line == 2 and .part == "user-data" and
+        ."part-index" == 0 and ."part-line" == 3 and (.message | contains("line 2")))' <<<"$output"
+    diff before.xml web1.xml
+
+    sed -i 's/timezone: UTC/timezone: [/' element.xml
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml --json -i web1.xml
+    jq -e '.pending == null and .defined == false and (.message | contains("could not start")) and
+        (.findings | map(select(.severity == "error")) | .[0] |
+            .line == 6 and ."part-index" == 1 and ."part-line" == 3)' <<<"$output"
+    element $'<ci:user-data>\n</ci:userdata>' >element.xml
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml --json -i web1.xml
+    jq -e '.findings[0] | .id == "xml" and .line == 3 and .part == null' <<<"$output"
+    jq -e '(.message | contains("not well-formed")) and .hint != null and .uuid != null' <<<"$output"
+    element '<ci:hostnam>a</ci:hostnam>' >element.xml
+    run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml --json -i web1.xml
+    jq -e '.findings | map(select(.id == "request-unknown" and .line == 2)) | length == 1' <<<"$output"
+    run -1 --separate-stderr virt-seed --root="$root" set --element=- --json -i missing.xml < <(element)
+    jq -e '.domain == "missing.xml" and .uuid == null and (.message | contains("missing.xml"))' <<<"$output"
+    diff before.xml web1.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=- --json -i web1.xml < <(element)
+    # There is no libvirt that it could be defined in.
+    jq -e '.defined == false and .message == null' <<<"$output"
+    diff <(element) <(request <web1.xml)
+}
+
+@test "--element --dry-run also prints what pending would" {
+    local pending
+
+    virt-seed -q --root="$root" set --element=- -o out.xml web1.xml < <(element)
+    run -0 virt-seed --root="$root" pending out.xml
+    pending=$output
+    run -0 --separate-stderr virt-seed --root="$root" set --dry-run --element=- web1.xml < <(element)
+    [[ $output = 'web1: would be changed'*"$pending" ]]
+}
+
+@test "a secret in the element is printed nowhere" {
+    local argument
+
+    element '<ci:user-data secret="web1"/>
+<ci:initialization><ci:root_password>hunter2</ci:root_password></ci:initialization>' >element.xml
+    make_secret web1 userdata $'#cloud-config\nfinal_message: hunter2'
+    for argument in --dry-run --json '--json --dry-run' -v; do
+        # shellcheck disable=SC2086  # words
+        run -0 virt-seed --root="$root" set --element=element.xml $argument -o out.xml web1.xml
+        [[ $output = *written* && $output != *hunter2* ]]
+    done
+    sed -i 's|</ci:initialization>||' element.xml
+    run -1 virt-seed --root="$root" set --element=element.xml --json -o out.xml web1.xml
+    [[ $output != *hunter2* ]]
+}
+
+@test "--element is refused with what it cannot be combined with" {
+    element >element.xml
+    run virt-seed --root="$root" set --element=- - <element.xml
+    assert_refused 2 'standard input'
+    run virt-seed --root="$root" set --element=- --user-data=- web1.xml <element.xml
+    assert_refused 2 'standard input'
+    run virt-seed --root="$root" set --element=element.xml --json web1.xml
+    assert_refused 2 'standard output'
+    run virt-seed --root="$root" set --element=element.xml --password-file=password web1.xml
+    assert_refused 2 'after the element'
+    run virt-seed --root="$root" set --element=missing web1.xml
+    assert_refused 1 "could not read 'missing'"
+}

@@ -248,3 +248,102 @@ asked() {
     run -2 virt_seed set --password-generate --password-file=password web1
     [[ $output = *'--password-file sets a password that was given already'* ]]
 }
+
+# --- the whole element ------------------------------------------------------------------------
+
+# element CONTENT: prints an element.
+element() {
+    printf '<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1">\n%s\n</ci:cloud-init>\n' "$1"
+}
+
+# set_element ARGUMENT... <ELEMENT
+set_element() {
+    virt_seed set web1 --element=- "$@"
+}
+
+@test "--element replaces the element of a domain, wires and defines it in one command" {
+    local before
+
+    virt_seed set web1 --user-data=user-data
+    lab_virsh start web1
+    before=$(definition | sed '/<metadata>/,/<\/metadata>/d')
+    run -0 --separate-stderr set_element --json < <(element '<ci:hostname>whole</ci:hostname>')
+    jq -e --arg uuid $web1 '.domain == "web1" and .uuid == $uuid and .defined == true and .message == null and
+        .changes == ["element written"] and .findings == []' <<<"$output"
+    jq -e '.pending | .running == true and .boot == "same-instance" and .wiring == [] and
+        (.documents | map(select(.state == "changed").path)) == ["meta-data", "user-data"]' <<<"$output"
+    [[ $(definition) = *'<ci:hostname>whole</ci:hostname>'* && $(definition) != *'<ci:user-data>'* ]]
+    [[ $(definition | sed '/<metadata>/,/<\/metadata>/d') = "$before" ]]
+    # The same is nothing to define, and what is defined nevertheless.
+    run -0 --separate-stderr set_element --json < <(element '<ci:hostname>whole</ci:hostname>')
+    jq -e '.changes == [] and .defined == true' <<<"$output"
+
+    virt_seed unset web1
+    run -0 set_element < <(element '<ci:hostname>again</ci:hostname>')
+    [[ $output = 'web1: element written; wired'* && $(definition) = *'>again<'* ]]
+    lab_virsh destroy web1
+    lab_virsh start web1
+    [[ $(virt_seed dump web1 meta-data | jq -r '."local-hostname"') = again ]]
+}
+
+@test "an element with errors is not defined, and --dry-run defines none" {
+    local before
+
+    virt_seed set web1 --user-data=user-data
+    before=$(definition)
+    run -1 --separate-stderr set_element --json < <(element $'<ci:user-data>#cloud-config\na: [\n</ci:user-data>')
+    jq -e '.defined == false and .pending == null and (.message | contains("1 error")) and
+        (.findings[0] | .severity == "error" and .line == 2 and .part == "user-data" and ."part-line" == 3)' <<<"$output"
+    run -1 --separate-stderr set_element --json < <(element $'<ci:user-data>\n</ci:userdata>')
+    jq -e --arg uuid $web1 '.uuid == $uuid and .defined == false and
+        (.findings[0] | .id == "xml" and .line == 3)' <<<"$output"
+    run -1 --separate-stderr set_element --json </dev/null
+    jq -e '(.message | contains("empty")) and (.hint | contains("unset"))' <<<"$output"
+    run -0 --separate-stderr set_element --json --dry-run < <(element '<ci:hostname>whole</ci:hostname>')
+    jq -e '.defined == false and .message == null and .changes == ["element written"] and
+        .pending.domain == "web1"' <<<"$output"
+    [[ $(definition) = "$before" ]]
+
+    run -0 --separate-stderr set_element --json < <(element $'<ci:user-data>#cloud-config\nlocale: 5\n</ci:user-data>')
+    jq -e '.defined == true and (.findings | map(.id) == ["yaml-value"])' <<<"$output"
+    [[ $(definition) = *'locale: 5'* ]]
+
+    run -1 --separate-stderr virt_seed set nobody --element=- --json < <(element '')
+    jq -e '.domain == "nobody" and .uuid == null and .defined == false and (.message | contains("no domain"))' <<<"$output"
+}
+
+@test "a secret of the host that the element names is printed nowhere" {
+    local argument
+
+    lab_make_secret web1 userdata $'#cloud-config\nfinal_message: hunter2'
+    lab_virsh start web1
+    for argument in --dry-run '--json --dry-run' --json; do
+        # shellcheck disable=SC2086  # words
+        run -0 set_element $argument < <(element '<ci:user-data secret="web1"/>
+            <ci:initialization><ci:root_password>hunter2</ci:root_password></ci:initialization>')
+        [[ $output = *written* && $output != *hunter2* ]]
+    done
+}
+
+@test "whoever may only read can see what an element would change" {
+    local as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups) options
+
+    lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
+    virt_seed set web1 --user-data=user-data
+    element '<ci:hostname>whole</ci:hostname>' >element.xml
+    # The lab's daemon lets everybody write.
+    lab_run sh -c 'chmod o-rwx /run/libvirt/*-sock'
+    for options in --dry-run ''; do
+        # shellcheck disable=SC2086  # no word without it
+        run --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system set web1 \
+            --element=- --json $options <element.xml
+        echo "$status" >"status$options"
+        echo "$output" >"output$options"
+    done
+    lab_run sh -c 'chmod o+rw /run/libvirt/*-sock'
+    [[ $(<status--dry-run) = 0 && $(<status) = 1 ]]
+    jq -e '.defined == false and .message == null and .changes == ["element written"] and
+        (.pending.documents | length) > 0' output--dry-run
+    jq -e '.domain == "web1" and .defined == false and .message != null' output
+    [[ $(definition) != *whole* ]]
+}

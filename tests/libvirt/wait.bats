@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 load lab
 load domains
 load common
+load ../manual
 load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
@@ -417,6 +418,11 @@ switches_of() {
 
 # --- what it prints ---------------------------------------------------------------------------
 
+# members_of EVENT: a filter for what objects of the event have more than all have.
+members_of() {
+    echo "select(.event == \"$1\") | del(.version, .domain, .uuid, .event)"
+}
+
 @test "--json prints one object a line" {
     start web1 $web1
     report_say $web1 "$runs"
@@ -426,6 +432,13 @@ switches_of() {
     end_waiting 1
     [[ $stderr = "" ]]
     jq -es --arg uuid $web1 'all(.domain == "web1" and .uuid == $uuid)' <<<"$output"
+    # The members that all events have, and those that this one adds.
+    jq '{version, domain, uuid, event}' <<<"$output" | matches_manual event
+    matches_manual 'event boot' "$(members_of boot)" <<<"$output"
+    matches_manual 'event stage' "$(members_of stage)" <<<"$output"
+    matches_manual 'event warning' "$(members_of warning)" <<<"$output"
+    matches_manual 'event error' "$(members_of error)" <<<"$output"
+    matches_manual 'event end' "$(members_of end)" <<<"$output"
     diff - <(jq -r .event <<<"$output" | uniq -c | sed 's/^ *//') <<'END'
 1 boot
 5 stage
@@ -587,6 +600,8 @@ END
     [[ $output = *"domain 'web1' is not running; cloud-init failed in its last boot: runcmd: RuntimeError: 7"* ]]
     run -0 virt_seed status --json web1
     jq -e '.[0] | .warnings == ["deprecated"] and .address == null' <<<"$output"
+    matches_manual status <<<"$output"
+    matches_manual guest-says '.[]."guest-says"' <<<"$output"
 }
 
 @test "tells a guest that has not reported yet from one that never will" {
