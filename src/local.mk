@@ -414,6 +414,7 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/findings.c \
+	%D%/cli/findings.h \
 	%D%/cli/follow.c \
 	%D%/cli/help.c \
 	%D%/cli/image-disk.c \
