@@ -48,7 +48,7 @@ print_image(const struct context *context, const struct pool *pool, const char *
     if (catalogue_find(&image, context->root, name, failure) < 0)
         return -1;
     cached = describe_cached(pool, &image);
-    print_outside_line(stdout, "%-*s  %-18s  %-10s  %s", width, name, cached,
+    print_outside_line(stdout, "%-*s  %-20s  %-10s  %s", width, name, cached,
                        image.user ? image.user : "-",
                        image.url ? image.url : "- (not for this architecture)");
     return 0;
@@ -72,7 +72,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         return -1;
     for (size_t i = 0; i < count; i++)
         width = (int)strlen(names[i]) > width ? (int)strlen(names[i]) : width;
-    printf("%-*s  %-18s  %-10s  %s\n", width, "IMAGE", "FETCHED", "USER", "URL");
+    printf("%-*s  %-20s  %-10s  %s\n", width, "IMAGE", "FETCHED", "USER", "URL");
     for (size_t i = 0; i < count; i++) {
         cleanup_failure struct failure *mistake = NULL;
 
