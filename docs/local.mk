@@ -42,6 +42,7 @@ dist_man_MANS += \
 
 # The README refers to them by these names.
 nobase_dist_doc_DATA = \
+	%D%/cockpit.png \
 	%D%/first-start.svg \
 	%D%/guide.md \
 	%D%/recipes.md \

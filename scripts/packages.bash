@@ -4,6 +4,7 @@
 #
 #   packages_to_build          print what building virt-seed needs
 #   packages_to_check          print what 'make check' needs besides
+#   packages_to_check_cockpit  print what 'make check-cockpit' needs besides
 #   packages_systemd           print the package that has systemd.pc, for packages of virt-seed
 #   packages_missing NAME…     print those that are not installed
 #   packages_install NAME…     install them, as root
@@ -25,6 +26,11 @@ packages_to_build() {
 packages_to_check() {
     echo bats curl fish groff iproute2 jq libcmocka-dev libxml2-utils man-db openssh-client procps \
         python3 xorriso zsh
+}
+
+packages_to_check_cockpit() {
+    echo chromium chromium-driver cockpit-bridge cockpit-system cockpit-ws dbus-daemon dbus-system-bus-common \
+        python3-selenium sudo
 }
 
 # systemd 255 is the first with systemd-dev, as debian/control says. Each system has its libsystemd0, and apt may not

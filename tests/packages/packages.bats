@@ -126,6 +126,11 @@ runs() {
     [[ $(stat -c '%a %U' /etc/virt-seed/conf.d) = "755 root" ]]
 }
 
+@test "Cockpit finds its page" {
+    run -0 cockpit-bridge --packages
+    [[ $output = *"virt-seed"*"/usr/share/cockpit/virt-seed"* ]]
+}
+
 @test "each of the two users has a number of its own, no rights and no shell" {
     local name user shell
 
@@ -221,7 +226,7 @@ END
     install -d -m 0700 /etc/virt-seed/secrets
     echo secret >/etc/virt-seed/secrets/web1
     install -d -m 0711 /var/lib/libvirt/virt-seed/$uuid
-    run -0 dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
+    run -0 dpkg --purge virt-seed-cockpit virt-seed-imds virt-seed-vdsm virt-seed
     [[ ! -e /var/lib/libvirt/virt-seed ]]
     [[ $output = *"your secrets and files are still in /etc/virt-seed"* ]]
     [[ -e /etc/virt-seed/secrets/web1 && ! -e /etc/virt-seed/virt-seed.conf ]]
@@ -252,7 +257,7 @@ END
         pids+=($!)
         wait_until pgrep --uid $user
     done
-    run dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
+    run dpkg --purge virt-seed-cockpit virt-seed-imds virt-seed-vdsm virt-seed
     kill "${pids[@]}"
     [[ $status -eq 0 ]]
 }
