@@ -39,24 +39,19 @@ run_as_nobody(const struct child *child, struct buffer *output)
     cleanup_free char *path = xasprintf("PATH=%s", search ? search : "/usr/bin:/bin");
     cleanup_free char *user = xasprintf("--reuid=%u", NOBODY);
     cleanup_free char *group = xasprintf("--regid=%u", NOBODY);
-    char *const prefix[] = {(char *)"setpriv",
-                            user,
-                            group,
-                            (char *)"--clear-groups",
-                            (char *)"--inh-caps=-all",
-                            (char *)"--no-new-privs",
-                            (char *)"env",
-                            (char *)"-i",
-                            path};
-    cleanup_free char **words = NULL;
+    const char *const prefix[] = {
+        "setpriv", user, group, "--clear-groups", "--inh-caps=-all", "--no-new-privs",
+        "env",     "-i", path};
+    cleanup_free const char **words = NULL;
     struct child other = *child;
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
         *array_add(words, count) = prefix[i];
-    for (char *const *variable = child->environment; variable && *variable; variable++)
+    for (const char *const *variable = child->environment; variable && *variable;
+         variable++)
         *array_add(words, count) = *variable;
-    for (char *const *word = child->words; *word; word++)
+    for (const char *const *word = child->words; *word; word++)
         *array_add(words, count) = *word;
     *array_add(words, count) = NULL;
     other.words = words;
@@ -71,6 +66,7 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
 {
     const struct rlimit memory = {child->memory, child->memory};
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int *document = child->documents;
     sigset_t none;
 
     /* The caller may read some signals from a descriptor. */
@@ -84,10 +80,10 @@ static void __attribute__((noreturn)) become_child(const struct child *child, in
     /* What this program has inherited is not for the child. */
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
         _exit(CHILD_NOT_STARTED);
-    for (const int *document = child->documents; *document >= 0; document++)
+    for (; document && *document >= 0; document++)
         fcntl(*document, F_SETFD, 0);
-    execvpe(child->words[0], child->words,
-            child->environment ? child->environment : environ);
+    execvpe(child->words[0], (char *const *)child->words,
+            child->environment ? (char *const *)child->environment : environ);
     _exit(CHILD_NOT_STARTED);
 }
 

@@ -11,11 +11,13 @@
  * bounds of time, memory and output, without a terminal or other descriptors.
  */
 struct child {
-    char *const *words;       /* the program, found in $PATH, and its arguments */
-    char *const *environment; /* NULL: the caller's own; nothing if another user's */
-    const int *documents;     /* descriptors that it gets under the same numbers; -1 ends
-                                 them. Its path for one is /proc/self/fd/N. */
-    size_t output;            /* bytes that it may print on standard output */
+    const char *const *words; /* the program, found in $PATH, and its arguments */
+    const char *const
+        *environment; /* NULL: the caller's own; nothing if another user's */
+    /* Descriptors that it gets under the same numbers, ended by -1; NULL for none. Its path
+     * for one is /proc/self/fd/N. */
+    const int *documents;
+    size_t output; /* bytes that it may print on standard output */
     /* A file that gets what it prints there, unless 0; owned by the caller. */
     int file;
     /* Its standard error is the caller's, not a part of the output. */

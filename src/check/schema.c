@@ -27,7 +27,7 @@
 
 /* Return: as child_run(). */
 static int
-run(char *const *words, int document, struct buffer *output)
+run(const char *const *words, int document, struct buffer *output)
 {
     const int documents[] = {document, -1};
     const struct child child = {
@@ -51,13 +51,9 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
     cleanup_free char *description = part_describe(part);
     cleanup_close int document = process_document("cloud-config", &part->data);
     cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
-    char *words[] = {(char *)"cloud-init",
-                     (char *)"schema",
-                     (char *)"--config-file",
-                     path,
-                     (char *)(type ? "--schema-type" : NULL),
-                     (char *)type,
-                     NULL};
+    const char *const words[] = {
+        "cloud-init", "schema", "--config-file", path, type ? "--schema-type" : NULL,
+        type,         NULL};
     cleanup_buffer struct buffer output = {0};
     int status = run(words, document, &output);
     const char *reason = "it failed";

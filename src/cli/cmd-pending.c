@@ -84,10 +84,10 @@ make_diff(const struct compared_document *document, bool show_secrets)
         const char *const words[] = {"diff",     "--unified", "--text",  before_label,
                                      next_label, before_path, next_path, NULL};
         /* No translation, no TMPDIR of the user's. */
-        char *environment[] = {(char *)"LC_ALL=C", NULL};
+        const char *const environment[] = {"LC_ALL=C", NULL};
         const int documents[] = {before_file, next_file, -1};
         const struct child child = {
-            .words = (char *const *)words,
+            .words = words,
             .environment = environment,
             .documents = documents,
             .output = LIMIT_DIFF_OUTPUT,

@@ -123,7 +123,7 @@ image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
 /* Runs the program on the file, which it gets as /proc/self/fd/N; without privileges the
  * file is the other user's meanwhile. */
 static int
-run_on_file(char *const *words, const int *files, bool unprivileged, int seconds,
+run_on_file(const char *const *words, const int *files, bool unprivileged, int seconds,
             struct failure **failure)
 {
     cleanup_buffer struct buffer output = {0};
@@ -168,19 +168,9 @@ make_layer(const struct tmpfile *disk, const struct pool *pool,
     cleanup_free char *base = xasprintf("%s/%s", pool->path, cached->name);
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
     /* -u: it does not open the image. */
-    char *const words[] = {(char *)"qemu-img",
-                           (char *)"create",
-                           (char *)"-q",
-                           (char *)"-u",
-                           (char *)"-f",
-                           (char *)"qcow2",
-                           (char *)"-b",
-                           base,
-                           (char *)"-F",
-                           (char *)"qcow2",
-                           path,
-                           bytes,
-                           NULL};
+    const char *const words[] = {"qemu-img", "create", "-q", "-u", "-f",
+                                 "qcow2",    "-b",     base, "-F", "qcow2",
+                                 path,       bytes,    NULL};
 
     return run_on_file(words, files, true, QEMU_IMG_SECONDS, failure);
 }
@@ -194,21 +184,10 @@ make_copy(const struct tmpfile *disk, int file, bool is_qcow2, uint64_t size,
     cleanup_free char *from = xasprintf("/proc/self/fd/%d", file);
     cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk->fd);
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
-    char *const copy[] = {(char *)"cp",
-                          (char *)"--sparse=auto",
-                          (char *)"--reflink=auto",
-                          (char *)"--",
-                          from,
-                          path,
-                          NULL};
-    char *const resize[] = {(char *)"qemu-img",
-                            (char *)"resize",
-                            (char *)"-q",
-                            (char *)"-f",
-                            (char *)"qcow2",
-                            path,
-                            bytes,
-                            NULL};
+    const char *const copy[] = {"cp", "--sparse=auto", "--reflink=auto", "--", from, path,
+                                NULL};
+    const char *const resize[] = {"qemu-img", "resize", "-q",  "-f",
+                                  "qcow2",    path,     bytes, NULL};
     const int alone[] = {disk->fd, -1};
     uint64_t found;
     bool now;

@@ -136,40 +136,39 @@ run_curl(const char *url, int file, off_t offset, size_t limit, int seconds, boo
     static const char *const passed[] = {"http_proxy", "https_proxy",  "HTTPS_PROXY",
                                          "all_proxy",  "ALL_PROXY",    "no_proxy",
                                          "NO_PROXY",   "SSL_CERT_FILE"};
-    const int documents[] = {-1};
     const bool is_shown = !quiet && isatty(STDERR_FILENO);
     cleanup_free char *from = xasprintf("%jd", (intmax_t)offset);
     cleanup_free char *time = xasprintf("%d", seconds);
     const bool is_safe = strncmp(url, "https://", strlen("https://")) == 0;
-    char *words[] = {(char *)"curl",
-                     (char *)"--disable", /* its configuration; only as the first word */
-                     (char *)"--fail",
-                     (char *)"--globoff",
-                     (char *)"--location",
-                     (char *)(is_shown ? "--progress-bar" : "--silent"),
-                     (char *)"--show-error",
-                     (char *)"--proto",
-                     (char *)"=http,https",
-                     (char *)"--proto-redir",
-                     (char *)(is_safe ? "=https" : "=http,https"),
-                     (char *)"--connect-timeout",
-                     (char *)"30",
-                     (char *)"--speed-limit",
-                     (char *)"1000",
-                     (char *)"--speed-time",
-                     (char *)"30",
-                     (char *)"--max-time",
-                     time,
-                     (char *)"--continue-at",
-                     from,
-                     (char *)"--url",
-                     (char *)url,
-                     NULL};
-    char *environment[ARRAY_SIZE(passed) + 1] = {NULL};
+    const char *const words[] = {
+        "curl",
+        "--disable", /* its configuration; only as the first word */
+        "--fail",
+        "--globoff",
+        "--location",
+        is_shown ? "--progress-bar" : "--silent",
+        "--show-error",
+        "--proto",
+        "=http,https",
+        "--proto-redir",
+        is_safe ? "=https" : "=http,https",
+        "--connect-timeout",
+        "30",
+        "--speed-limit",
+        "1000",
+        "--speed-time",
+        "30",
+        "--max-time",
+        time,
+        "--continue-at",
+        from,
+        "--url",
+        url,
+        NULL};
+    const char *environment[ARRAY_SIZE(passed) + 1] = {NULL};
     const struct child curl = {
         .words = words,
         .environment = environment,
-        .documents = documents,
         .output = limit,
         .file = file,
         .shows_errors = true,
@@ -188,7 +187,7 @@ run_curl(const char *url, int file, off_t offset, size_t limit, int seconds, boo
     }
     status = child_run(&curl, output);
     for (size_t i = 0; i < count; i++)
-        free(environment[i]);
+        free((char *)environment[i]);
     return status;
 }
 

@@ -21,12 +21,10 @@
 
 /* Runs it; what it says on standard error is the caller's to read. */
 static int
-run_program(char *const *words, struct buffer *output, struct failure **failure)
+run_program(const char *const *words, struct buffer *output, struct failure **failure)
 {
-    const int documents[] = {-1};
     const struct child child = {
         .words = words,
-        .documents = documents,
         .output = LIMIT_DOMAIN_XML,
         .shows_errors = true,
         .memory = PROGRAM_MEMORY,
@@ -57,7 +55,7 @@ run_program(char *const *words, struct buffer *output, struct failure **failure)
 static char *
 choose_system(const char *systems, struct failure **failure)
 {
-    char *const words[] = {(char *)PROGRAM, (char *)"--osinfo", (char *)"list", NULL};
+    const char *const words[] = {PROGRAM, "--osinfo", "list", NULL};
     cleanup_buffer struct buffer known = {0};
     cleanup_free char *list = xstrdup(systems);
     char *rest = NULL;
@@ -127,20 +125,20 @@ machine_make(const struct machine_options *options, struct failure **failure)
         {"--graphics", "none"},
         {"--sound", "none"},
     };
-    cleanup_free char **words = NULL;
+    cleanup_free const char **words = NULL;
     cleanup_buffer struct buffer xml = {0};
     size_t count = 0;
 
     if (!system)
         return NULL;
-    *array_add(words, count) = (char *)PROGRAM;
-    *array_add(words, count) = (char *)"--quiet";
-    *array_add(words, count) = (char *)"--print-xml";
+    *array_add(words, count) = PROGRAM;
+    *array_add(words, count) = "--quiet";
+    *array_add(words, count) = "--print-xml";
     for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
         if (machine_is_given(options->more, options->more_count, ours[i][0]))
             continue;
-        *array_add(words, count) = (char *)ours[i][0];
-        *array_add(words, count) = (char *)ours[i][1];
+        *array_add(words, count) = ours[i][0];
+        *array_add(words, count) = ours[i][1];
     }
     for (size_t i = 0; i < options->more_count; i++)
         *array_add(words, count) = options->more[i];

@@ -86,8 +86,7 @@ run_qemu_img(const struct rehearsal *rehearsal, const struct rehearsal_disk *dis
                                  "qcow2",    "-F",     disk->format, "-b", disk->path,
                                  path,       size,     NULL};
     const struct child child = {
-        .words = (char *const *)words,
-        .documents = (const int[]){-1},
+        .words = words,
         .output = LIMIT_QEMU_IMG_OUTPUT,
         .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = LIMIT_QEMU_IMG_SECONDS,

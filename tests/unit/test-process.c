@@ -16,16 +16,13 @@
 #include "base/process.h"
 #include "unit.h"
 
-static const int no_documents[] = {-1};
-
 /* Runs a line of shell. */
 static int
 run(const char *line, size_t limit, struct buffer *output)
 {
-    char *words[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
+    const char *const words[] = {"sh", "-c", line, NULL};
     const struct child child = {
         .words = words,
-        .documents = no_documents,
         .output = limit,
         .memory = 256 * MIB,
         .seconds = 1,
@@ -51,7 +48,7 @@ hands_documents_over_by_their_numbers(void **state)
     cleanup_buffer struct buffer output = {0};
     int documents[] = {-1, -1};
     cleanup_free char *line = NULL;
-    char *words[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+    const char *words[] = {"sh", "-c", NULL, NULL};
     struct child child = {.words = words,
                           .documents = documents,
                           .output = 100,
@@ -64,7 +61,7 @@ hands_documents_over_by_their_numbers(void **state)
     assert_true(documents[0] >= 0);
     line = xasprintf("cat /proc/self/fd/%d; printenv", documents[0]);
     words[2] = line;
-    child.environment = (char *const[]){(char *)"ONLY=this", NULL};
+    child.environment = (const char *const[]){"ONLY=this", NULL};
     assert_int_equal(child_run(&child, &output), 0);
     assert_non_null(strstr(output.data, "content"));
     assert_non_null(strstr(output.data, "ONLY=this"));
@@ -148,12 +145,9 @@ limits_memory_from_the_first_instruction(void **state)
 static void
 says_that_there_is_no_such_program(void **state)
 {
-    char *words[] = {(char *)"no-such-program-of-virt-seed", NULL};
-    const struct child child = {.words = words,
-                                .documents = no_documents,
-                                .output = 100,
-                                .memory = 256 * MIB,
-                                .seconds = 1};
+    const char *const words[] = {"no-such-program-of-virt-seed", NULL};
+    const struct child child = {
+        .words = words, .output = 100, .memory = 256 * MIB, .seconds = 1};
     cleanup_buffer struct buffer output = {0};
 
     (void)state;
