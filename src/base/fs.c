@@ -112,6 +112,16 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
     return steal_fd(fd);
 }
 
+bool
+fs_is_named(int fd, int dir, const char *name)
+{
+    struct stat opened, named;
+
+    if (fstat(fd, &opened) < 0 || fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 DIR *
 fs_list(int dir)
 {
@@ -292,16 +302,12 @@ fs_remove_abandoned(int dir, const char *name, bool dry)
 {
     cleanup_close int fd =
         openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat opened, named;
+    struct stat status;
 
-    if (fd < 0 || fstat(fd, &opened) < 0 || !S_ISREG(opened.st_mode))
-        return false;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
         return false;
     /* The name may be another file's by now. */
-    if (fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
-    if (named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !fs_is_named(fd, dir, name))
         return false;
     return dry || unlinkat(dir, name, 0) == 0;
 }

@@ -55,6 +55,9 @@ int fs_stat_in_root(int root, const char *path, struct stat *status);
  */
 int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
 
+/* Return: whether `name`, itself and not what it links to, is the opened file. */
+bool fs_is_named(int fd, int dir, const char *name);
+
 /* Lists the directory; `dir` stays open and keeps its position. Return: owned by the
  * caller (cleanup_closedir), or NULL with errno. */
 DIR *fs_list(int dir);

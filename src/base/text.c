@@ -203,6 +203,19 @@ texts_have(char *const *texts, size_t count, const char *text)
     return false;
 }
 
+static int
+compare(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+void
+texts_sort(char **texts, size_t count)
+{
+    if (count > 0)
+        qsort(texts, count, sizeof(*texts), compare);
+}
+
 void
 texts_free(char **texts, size_t count)
 {

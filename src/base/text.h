@@ -60,5 +60,8 @@ void texts_add(char ***texts, size_t *count, char *text);
 
 bool texts_have(char *const *texts, size_t count, const char *text);
 
+/* Sorts them by their bytes. */
+void texts_sort(char **texts, size_t count);
+
 /* Frees the texts, and the list itself. */
 void texts_free(char **texts, size_t count);

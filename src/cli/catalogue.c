@@ -169,12 +169,6 @@ image_clear(struct image *image)
 /* --- all of them ---------------------------------------------------------------------- */
 
 static int
-compare(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
-static int
 list_directory(int root, const char *path, char ***names, size_t *count,
                struct failure **failure)
 {
@@ -217,7 +211,6 @@ catalogue_list(int root, char ***names, size_t *count, struct failure **failure)
             return -1;
         }
     }
-    if (*count > 0)
-        qsort(*names, *count, sizeof(**names), compare);
+    texts_sort(*names, *count);
     return 0;
 }

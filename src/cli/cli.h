@@ -117,6 +117,7 @@ struct command {
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
     unsigned int takes; /* which of the global options with `needs`: enum takes */
+    bool for_each;      /* run() gets one operand after another: definition_each() */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
      * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
      * one that was returned, or 1. */

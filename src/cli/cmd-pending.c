@@ -285,7 +285,7 @@ pending_has_changes(const struct comparison *comparison)
 }
 
 static int
-run_one(const struct context *context, const void *data, struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_comparison struct comparison comparison = {0};
@@ -309,12 +309,6 @@ run_one(const struct context *context, const void *data, struct failure **failur
     return STATUS_OK;
 }
 
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    return definition_each(context, data, run_one, failure);
-}
-
 static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets,
            "also show changes in documents with secrets"),
@@ -336,5 +330,6 @@ const struct command cmd_pending = {
     .options = rows,
     .options_size = sizeof(struct options),
     .takes = TAKES_JSON,
+    .for_each = true,
     .run = run,
 };

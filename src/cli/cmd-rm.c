@@ -200,7 +200,7 @@ forget_domain(const struct context *context, const struct options *options,
 }
 
 static int
-remove_one(const struct context *context, const void *data, struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_definition struct definition definition = {0};
@@ -214,12 +214,6 @@ remove_one(const struct context *context, const void *data, struct failure **fai
     if (!made)
         return forget_domain(context, options, &definition, failure);
     return remove_domain(context, options, &definition, made, failure);
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    return definition_each(context, data, remove_one, failure);
 }
 
 static const struct option_row rows[] = {
@@ -238,5 +232,6 @@ const struct command cmd_rm = {
         "virt-seed keeps of it. Other disks stay. It asks before.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .for_each = true,
     .run = run,
 };

@@ -117,7 +117,7 @@ running_seed_update(const struct context *context, const struct definition *sour
 }
 
 static int
-run_one(const struct context *context, const void *data, struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
     cleanup_definition struct definition source = {0};
     const char *where = NULL;
@@ -144,12 +144,6 @@ run_one(const struct context *context, const void *data, struct failure **failur
     return STATUS_OK;
 }
 
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    return definition_each(context, data, run_one, failure);
-}
-
 const struct command cmd_update = {
     .name = "update",
     .operands = "DOMAIN…",
@@ -160,5 +154,6 @@ const struct command cmd_update = {
         "The guest reads it when it is rebooted; with cache=\"keep\", only if\n"
         "'cloud-init clean' was run in it before.\n",
     .takes = TAKES_DRY_RUN,
+    .for_each = true,
     .run = run,
 };

@@ -274,11 +274,8 @@ open_part(const struct pool *pool, const char *part, const struct image *image,
         openat(pool->directory, part,
                O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
-    struct stat opened, named;
-
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
-        fstatat(pool->directory, part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-        opened.st_ino == named.st_ino)
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        fs_is_named(fd, pool->directory, part))
         return fd;
     /* Or they have just completed it, and the name is gone. */
     if (fd >= 0 && (errno == EWOULDBLOCK || errno == ENOENT))

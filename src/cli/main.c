@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
 
 const struct command_row commands[] = {
@@ -121,6 +122,8 @@ run(int argc, char **argv, struct failure **failure)
     context.root = root;
     if (libvirt_choose_scope(&context, failure) < 0)
         return -1;
+    if (command->for_each)
+        return definition_each(&context, options, command->run, failure);
     return command->run(&context, options, failure);
 }
 

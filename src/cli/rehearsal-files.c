@@ -34,20 +34,6 @@ fail_file(const struct rehearsal *rehearsal, const char *what, const char *name,
                              what, scope()->trydir, rehearsal->directory_name, name);
 }
 
-/* Return: whether the opened directory is still there; `gc` may have found it before it
- * was locked. */
-static bool
-is_there(const struct rehearsal *rehearsal)
-{
-    struct stat opened, named;
-
-    if (fstat(rehearsal->directory, &opened) < 0 ||
-        fstatat(rehearsal->parent, rehearsal->directory_name, &named,
-                AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
-    return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 int
 rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure)
 {
@@ -66,7 +52,8 @@ rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **fai
                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (rehearsal->directory < 0 || flock(rehearsal->directory, LOCK_EX | LOCK_NB) < 0)
         return fail_file(rehearsal, "make", "", errno, failure);
-    if (!is_there(rehearsal))
+    /* `gc` may have found it before it was locked. */
+    if (!fs_is_named(rehearsal->directory, rehearsal->parent, rehearsal->directory_name))
         return fail_file(rehearsal, "make", "", ENOENT, failure);
     return 0;
 }

@@ -229,12 +229,6 @@ read_file(struct config *config, int directory, const char *path, const char *na
     return result;
 }
 
-static int
-compare_names(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
 /* Lists the drop-ins: names that end with .conf and are not hidden, in their order. */
 static int
 list_drop_ins(int directory, const char *path, char ***names, size_t *count,
@@ -263,8 +257,7 @@ list_drop_ins(int directory, const char *path, char ***names, size_t *count,
                                  "could not read %s/" CONFIG_DROP_INS "\n"
                                  "it must be a directory: ls -ld %s/" CONFIG_DROP_INS,
                                  path, path);
-    if (*count > 0)
-        qsort(*names, *count, sizeof(**names), compare_names);
+    texts_sort(*names, *count);
     return 0;
 }
 

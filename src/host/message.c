@@ -37,6 +37,33 @@ wait_for_socket(int socket, short events, int64_t end)
     return poll(&ready, 1, left < INT_MAX ? (int)left : -1) == 0 ? -EAGAIN : 0;
 }
 
+/* Reads (POLLIN) or writes (POLLOUT) all of it. Return: how many bytes it was, fewer if the
+ * other has closed its end; or -errno. */
+static ssize_t
+transfer(int socket, short event, int64_t end, void *data, size_t size)
+{
+    char *bytes = data;
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t count;
+        int error;
+
+        if (event == POLLIN)
+            count = read(socket, bytes + done, size - done);
+        else
+            count = write(socket, bytes + done, size - done);
+        error = count < 0 ? wait_for_socket(socket, event, end) : 0;
+        if (error < 0)
+            return error;
+        if (count == 0)
+            break;
+        if (count > 0)
+            done += (size_t)count;
+    }
+    return (ssize_t)done;
+}
+
 /* --- writing -------------------------------------------------------------------------- */
 
 void
@@ -80,62 +107,25 @@ message_put_failure(struct buffer *message, const struct failure *failure)
     message_put_text(message, failure->hint);
 }
 
-static int
-send_all(int socket, int64_t end, const void *data, size_t size)
-{
-    const char *rest = data;
-
-    while (size > 0) {
-        const ssize_t count = write(socket, rest, size);
-        const int error = count < 0 ? wait_for_socket(socket, POLLOUT, end) : 0;
-
-        if (error < 0)
-            return error;
-        if (count > 0) {
-            rest += count;
-            size -= (size_t)count;
-        }
-    }
-    return 0;
-}
-
 int
 message_send(int socket, int64_t end, enum message_kind kind,
              const struct buffer *content)
 {
-    const struct header header = {(uint32_t)kind, (uint32_t)content->size};
-    int error = send_all(socket, end, &header, sizeof(header));
+    struct header header = {(uint32_t)kind, (uint32_t)content->size};
+    ssize_t count = transfer(socket, POLLOUT, end, &header, sizeof(header));
 
-    return error < 0 ? error : send_all(socket, end, content->data, content->size);
+    if (count >= 0)
+        count = transfer(socket, POLLOUT, end, content->data, content->size);
+    return count < 0 ? (int)count : 0;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
-
-/* Return: how many bytes were there, or -errno. */
-static ssize_t
-receive_all(int socket, int64_t end, char *data, size_t size)
-{
-    size_t have = 0;
-
-    while (have < size) {
-        const ssize_t count = read(socket, data + have, size - have);
-        const int error = count < 0 ? wait_for_socket(socket, POLLIN, end) : 0;
-
-        if (error < 0)
-            return error;
-        if (count == 0)
-            break;
-        if (count > 0)
-            have += (size_t)count;
-    }
-    return (ssize_t)have;
-}
 
 int
 message_receive(int socket, int64_t end, struct buffer *content)
 {
     struct header header;
-    ssize_t count = receive_all(socket, end, (char *)&header, sizeof(header));
+    ssize_t count = transfer(socket, POLLIN, end, &header, sizeof(header));
 
     if (count <= 0)
         return (int)count;
@@ -143,7 +133,8 @@ message_receive(int socket, int64_t end, struct buffer *content)
         return -EBADMSG;
     if (header.kind == 0 || header.kind > MESSAGE_RESULT)
         return -EBADMSG;
-    count = receive_all(socket, end, buffer_reserve(content, header.size), header.size);
+    count =
+        transfer(socket, POLLIN, end, buffer_reserve(content, header.size), header.size);
     if (count < 0)
         return (int)count;
     if (count != (ssize_t)header.size)

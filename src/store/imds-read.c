@@ -116,12 +116,7 @@ imds_tree_open_domain(const struct imds_tree *tree, const char *uuid)
 bool
 imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain)
 {
-    struct stat opened, current;
-
-    if (fstat(domain, &opened) < 0 ||
-        fstatat(tree->fd, uuid, &current, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
-    return opened.st_dev == current.st_dev && opened.st_ino == current.st_ino;
+    return fs_is_named(domain, tree->fd, uuid);
 }
 
 int
