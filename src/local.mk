@@ -15,6 +15,7 @@ noinst_LIBRARIES += \
 	$(NULL)
 
 libbase_a_SOURCES = \
+	%D%/base/base.h \
 	%D%/base/buffer.c \
 	%D%/base/buffer.h \
 	%D%/base/child.c \

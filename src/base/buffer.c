@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
+#include "base/base.h"
 
 char *
 buffer_reserve(struct buffer *buffer, size_t more)

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/child.h"
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "base/user.h"
 

@@ -2,9 +2,7 @@
 /* Runs other programs. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/buffer.h"
+#include "base/base.h"
 
 /*
  * Another program that is run for its output, on documents passed as descriptors, within

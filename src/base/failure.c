@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/failure.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};

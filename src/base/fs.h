@@ -8,11 +8,8 @@
 #pragma once
 
 #include <dirent.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
 
-#include "base/buffer.h"
+#include "base/base.h"
 
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);

@@ -2,13 +2,8 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/inet.h"
-#include "base/memory.h"
 
 void
 inet_address_set_port(union inet_address *address, int port)

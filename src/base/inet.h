@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/base.h"
+
 union inet_address {
     struct sockaddr any;
     struct sockaddr_in ipv4;

@@ -4,13 +4,9 @@
  * aborts. */
 #pragma once
 
-#include <stdlib.h>
-
 #include <jansson.h>
 
-#include "base/buffer.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/base.h"
 
 static inline void
 json_decref_pointer(json_t **json)

@@ -2,7 +2,6 @@
 /* File and port names that virt-seed's programs, the guest and its domain share. */
 #pragma once
 
-#include "base/memory.h"
 #include "base/scope.h"
 
 /* The report's virtio port, in the guest /dev/virtio-ports/org.virt-seed.report.0. */

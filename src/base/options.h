@@ -3,8 +3,8 @@
 #pragma once
 
 #include <getopt.h>
-#include <stdbool.h>
-#include <string.h>
+
+#include "base/base.h"
 
 /* Return: the word of the command line with the option; its value may be the next one. */
 static inline char **

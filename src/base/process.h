@@ -3,11 +3,8 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-#include "base/buffer.h"
+#include "base/base.h"
 
 /* What a program does first, whatever it inherits: opens /dev/null for each of the
  * descriptors 0, 1 and 2 that is closed, so that a file opened later cannot become one of

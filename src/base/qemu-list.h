@@ -2,6 +2,8 @@
 /* Lists in QEMU's arguments. */
 #pragma once
 
+#include "base/base.h"
+
 /*
  * Finds the last value of a key in "key=value,…", where ",," is a comma (QEMU's
  * util/keyval.c). `implied` is the key of a first word without "=", or NULL. Return: the

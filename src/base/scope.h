@@ -11,10 +11,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 struct scope {
     const char *uri;   /* of libvirt's daemon */

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/base.h"
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 

@@ -3,12 +3,8 @@
 
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/user.h"
 
 /* Opens the file's content, which `text` keeps: on the file itself, fgetpwent(3) makes two

@@ -3,8 +3,7 @@
  * loads. `root` is the directory used as the host's "/". */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 /* Who runs the maker, and the metadata server (scripts/systemd). */
 #define MAKER_USER "virt-seed"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "domain/xml.h"
 #include "store/delivery.h"

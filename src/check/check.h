@@ -10,9 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "host/configuration.h"

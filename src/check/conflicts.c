@@ -5,11 +5,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-#include "base/memory.h"
 #include "check/check.h"
 
 /* More cloud-configs than people write. */

@@ -2,9 +2,6 @@
 /* Whether the guest's kernel sees the seed's disk, and in time. */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
 

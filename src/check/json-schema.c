@@ -7,11 +7,8 @@
 
 #include <math.h>
 #include <regex.h>
-#include <string.h>
 
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "check/json-schema.h"
 
 /* Where a value is in the document. */

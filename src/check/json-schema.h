@@ -7,10 +7,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <jansson.h>
+
+#include "base/base.h"
 
 struct schema_error {
     json_t *path;         /* keys and indexes that lead to the value */

@@ -3,8 +3,6 @@
  * (seed/meta-data.c). */
 #include "config.h"
 
-#include <strings.h>
-
 #include "check/check.h"
 
 /* True and false are harmless. */

@@ -4,10 +4,6 @@
  * of network_data.json that the domain lacks is an error (seed/seed.h). */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "check/check.h"
 #include "domain/address.h"
 #include "domain/vocabulary.h"

@@ -3,8 +3,6 @@
  * arrives too late. */
 #include "config.h"
 
-#include <string.h>
-
 #include "check/check.h"
 #include "domain/vocabulary.h"
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-#include <strings.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "check/check.h"
 
 #define ANY_DEPTH "**."

@@ -11,14 +11,9 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/child.h"
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "check/json-schema.h"
 

@@ -7,11 +7,8 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/scope.h"
 #include "check/check.h"
 #include "domain/xml.h"

@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "base/memory.h"
 #include "check/check.h"
 #include "domain/guest-value.h"
 #include "domain/ssh-key.h"

@@ -4,11 +4,7 @@
  * schema (schema.c). */
 #include "config.h"
 
-#include <string.h>
-#include <strings.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "check/check.h"
 
 /* Return: the format of user-data or vendor-data; USER_DATA_UNKNOWN for other parts, and if

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "cli/ask.h"
 
 bool

@@ -2,10 +2,7 @@
 /* Questions to the person at the terminal. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Asks on standard error for a yes or no, which is read from standard input. Return: whether
  * it is yes. */

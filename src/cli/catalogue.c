@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/catalogue.h"
 #include "host/configuration.h"
 

@@ -7,9 +7,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 struct image {
     char *name;

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/change.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

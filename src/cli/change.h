@@ -2,12 +2,6 @@
 /* What commands change in a domain's definition (definition.h), and how it goes back. */
 #pragma once
 
-#include <stdbool.h>
-
-#include <libvirt/libvirt.h>
-
-#include "base/buffer.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/verdict.h"

@@ -9,12 +9,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include "base/failure.h"
-#include "base/limits.h"
+#include "base/base.h"
 
 /* What the command line says to every command. */
 struct context {

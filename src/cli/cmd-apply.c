@@ -11,14 +11,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <libvirt/libvirt.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "cli/ask.h"
 #include "cli/change.h"
 #include "cli/cli.h"

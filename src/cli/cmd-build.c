@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <libvirt/libvirt.h>
-
 #include "base/json.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

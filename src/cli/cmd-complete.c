@@ -9,12 +9,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include <libvirt/libvirt.h>
-
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <jansson.h>
-
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/io.h"

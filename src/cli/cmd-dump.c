@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

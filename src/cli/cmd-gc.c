@@ -11,15 +11,9 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
-#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
 #include "base/names.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

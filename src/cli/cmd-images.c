@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/image-fetch.h"

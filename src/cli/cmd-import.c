@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/change.h"
 #include "cli/cli.h"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/login.h"

@@ -9,25 +9,13 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 #include <uuid.h>
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/change.h"
 #include "cli/cli.h"

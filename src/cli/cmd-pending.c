@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdio.h>
-
 #include "base/child.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"

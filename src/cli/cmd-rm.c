@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

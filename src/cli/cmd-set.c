@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"
@@ -214,10 +210,10 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
         wiring_note(wiring, "hash of the password stored on this host");
     }
     written = wiring->change_count;
-    result = definition_wire(
-        definition, context,
-        (struct wire_options){.replace = change.replace, .add_log = true}, wiring,
-        failure);
+    result =
+        definition_wire(definition, context,
+                        (struct wire_options){.replace = change.replace, .add_log = true},
+                        wiring, failure);
     /* Another host's files are unknown. */
     if (options->element && !libvirt_is_remote(definition->connection))
         result = examine(context, outcome, failure);

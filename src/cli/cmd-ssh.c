@@ -12,17 +12,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"

@@ -8,19 +8,12 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
-#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
-#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/change.h"
 #include "cli/cli.h"

@@ -7,22 +7,11 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
-#include "base/failure.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

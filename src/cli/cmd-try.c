@@ -14,23 +14,12 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <libvirt/libvirt.h>
 #include <uuid/uuid.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "base/scope.h"
 #include "cli/cli.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 

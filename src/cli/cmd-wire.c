@@ -2,11 +2,7 @@
 #include "config.h"
 
 #include <syslog.h>
-#include <time.h>
 
-#include <libvirt/libvirt.h>
-
-#include "base/memory.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/io.h"

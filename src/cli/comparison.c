@@ -12,16 +12,10 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "cli/change.h"
 #include "cli/comparison.h"
 #include "domain/request.h"
-#include "host/documents.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/seed-file.h"

@@ -2,11 +2,6 @@
 /* Compares the seed that a domain's next start makes with what its guest has read. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include <jansson.h>
-
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/documents.h"

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <libvirt/virterror.h>
 
-#include "base/buffer.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

@@ -9,12 +9,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include <libvirt/libvirt.h>
-#include <libxml/tree.h>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "domain/request.h"

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "cli/findings.h"
 #include "domain/xml.h"
 

@@ -2,8 +2,6 @@
 /* What `check` finds in a definition, as commands print it. */
 #pragma once
 
-#include <jansson.h>
-
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

@@ -11,12 +11,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
-#include "base/memory.h"
 #include "base/process.h"
 #include "cli/libvirt.h"
 #include "cli/waiting.h"

@@ -2,10 +2,6 @@
 /* Prints --help from the commands' tables. */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "cli/cli.h"
 
 #define COLUMNS 79

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/buffer.h"
 #include "base/child.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/user.h"
 #include "cli/image-fetch.h"
 

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <nettle/base16.h>
 #include <nettle/nettle-meta.h>
 #include <nettle/sha2.h>
 
-#include "base/buffer.h"
 #include "base/child.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/image-fetch.h"
 
 #define PART_SUFFIX ".part"

@@ -10,10 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/failure.h"
 #include "base/fs.h"
 #include "cli/catalogue.h"
 #include "cli/pool.h"

@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/io.h"
 
 int

@@ -2,14 +2,9 @@
 /* What a command reads and writes: files, or standard input and output; JSON. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <time.h>
-
 #include <jansson.h>
 
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Reads a file whole, or standard input if the path is NULL; a FIFO is welcome. `hint`
  * says what to give if it cannot be read. */

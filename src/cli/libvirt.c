@@ -2,21 +2,13 @@
 #include "config.h"
 
 #include <fnmatch.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <libvirt/virterror.h>
 #include <libxml/uri.h>
 #include <uuid.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/libvirt.h"
 #include "store/libvirt-daemon.h"
 

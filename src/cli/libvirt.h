@@ -2,12 +2,8 @@
 /* libvirt's API with our way of saying what failed. */
 #pragma once
 
-#include <stdbool.h>
-#include <time.h>
-
 #include <libvirt/libvirt.h>
 
-#include "base/failure.h"
 #include "cli/cli.h"
 
 /* Return: a connection, owned by the caller (virConnectClose), or NULL. If libvirt's

@@ -3,7 +3,6 @@
  * keys it is recognized. */
 #pragma once
 
-#include <netinet/in.h>
 #include <pwd.h>
 
 #include <libvirt/libvirt.h>

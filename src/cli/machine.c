@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/buffer.h"
 #include "base/child.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "cli/machine.h"
 #include "domain/xml.h"
 

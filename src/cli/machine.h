@@ -6,12 +6,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include <libxml/tree.h>
 
-#include "base/failure.h"
-#include "base/text.h"
+#include "base/base.h"
 
 struct machine_options {
     const char *uri;

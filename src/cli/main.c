@@ -3,15 +3,9 @@
  * cmd-NAME.c. */
 #include "config.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/failure.h"
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

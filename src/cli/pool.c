@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <libvirt/virterror.h>
 
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "cli/image-fetch.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"

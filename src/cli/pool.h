@@ -3,11 +3,8 @@
  * makes disks. */
 #pragma once
 
-#include <stdbool.h>
-
 #include <libvirt/libvirt.h>
 
-#include "base/failure.h"
 #include "cli/cli.h"
 
 #define POOL_DEFAULT "default"

@@ -2,15 +2,7 @@
 /* Text from outside is made safe to print before it gets here, or here. */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/failure.h"
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/io.h"
 #include "cli/progress.h"
 

@@ -3,10 +3,6 @@
  * event. Errors go to standard error; with JSON they are objects among the others. */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/failure.h"
-#include "base/text.h"
 #include "store/guest-report.h"
 
 enum progress_style {

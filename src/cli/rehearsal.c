@@ -6,10 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/names.h"
 #include "cli/rehearsal.h"
 #include "domain/xml.h"

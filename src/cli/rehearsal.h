@@ -13,16 +13,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "base/failure.h"
-#include "base/text.h"
 #include "domain/domain.h"
 #include "host/documents.h"
 #include "host/libvirt-host.h"
-#include "host/storage.h"
 
 #define REHEARSAL_SEED "seed.iso"
 #define REHEARSAL_NVRAM "nvram.fd"

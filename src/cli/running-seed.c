@@ -7,21 +7,15 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <libvirt/virterror.h>
 
-#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/libvirt.h"
 #include "cli/running-seed.h"
 #include "domain/domain.h"
 #include "domain/element.h"
-#include "domain/request.h"
 #include "domain/xml.h"
 #include "host/record-file.h"
 #include "host/rundir.h"

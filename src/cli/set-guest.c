@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
 #include <crypt.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "cli/io.h"
 #include "cli/set.h"

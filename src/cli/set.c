@@ -7,14 +7,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <libxml/tree.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "cli/ask.h"
 #include "cli/io.h"
@@ -26,7 +18,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
-#include "wire/wire.h"
 
 /* --- what the values name ----------------------------------------------------------- */
 

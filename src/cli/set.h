@@ -3,10 +3,6 @@
  * set-guest.c those whose value is more than a text or a file. */
 #pragma once
 
-#include <libxml/tree.h>
-
-#include "base/buffer.h"
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
 #include "store/secret-write.h"

@@ -3,16 +3,10 @@
 
 #include <assert.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <libsmartcols.h>
 
 #include "base/json.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cli/io.h"
 #include "cli/status.h"
 

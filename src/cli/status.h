@@ -2,13 +2,9 @@
 /* What `virt-seed status` knows of domains, and how it prints that. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <jansson.h>
 #include <libvirt/libvirt.h>
 
-#include "base/failure.h"
 #include "store/consumption.h"
 #include "store/guest-report.h"
 

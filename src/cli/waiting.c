@@ -6,13 +6,7 @@
  */
 #include "config.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/process.h"
-#include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "cli/running-seed.h"

@@ -7,13 +7,9 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include <libvirt/libvirt.h>
 
-#include "base/failure.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "store/guest-report.h"

@@ -2,10 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "domain/address.h"
 
 static int

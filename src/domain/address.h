@@ -2,7 +2,7 @@
 /* IPv4 and IPv6 addresses with their prefix length. */
 #pragma once
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct address {
     int family; /* AF_INET or AF_INET6 */

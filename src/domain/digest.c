@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
-#include <stdint.h>
-#include <unistd.h>
-
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 
-#include "base/memory.h"
 #include "domain/digest.h"
 #include "host/documents.h"
 

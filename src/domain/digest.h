@@ -2,7 +2,7 @@
 /* SHA-256. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/base.h"
 
 /* Return: the digest in lower case, as sha256sum(1) prints it, of DIGEST_LENGTH digits
  * (host/documents.h), owned by the caller (free). */

@@ -6,13 +6,9 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include <libxml/tree.h>
 
-#include "base/failure.h"
-#include "base/text.h"
 #include "host/need.h"
 
 /* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any bus that we never choose. */

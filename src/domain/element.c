@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "domain/element.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"

@@ -2,10 +2,9 @@
 /* Writes the <cloud-init> element (xml/cloud-init.rng), for `import`, `set` and others. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <libxml/tree.h>
+
+#include "base/base.h"
 
 /* Adds an element as the last child. Return: it, owned by the document. */
 xmlNode *element_add(xmlNode *parent, const char *name);

@@ -2,14 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/guest-value.h"
 #include "domain/ssh-key.h"
 

@@ -2,9 +2,7 @@
 /* One-line values that the guest's programs must understand: names, paths, keys. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);

@@ -10,13 +10,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/initialization.h"
 #include "domain/xml.h"

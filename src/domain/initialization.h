@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/failure.h"
 #include "domain/network.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"

@@ -2,12 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 

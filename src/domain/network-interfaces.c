@@ -7,12 +7,8 @@
  */
 #include "config.h"
 
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/buffer.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"

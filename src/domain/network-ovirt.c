@@ -6,12 +6,8 @@
  */
 #include "config.h"
 
-#include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

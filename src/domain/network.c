@@ -2,13 +2,8 @@
 /* The rules for a nic, which both vocabularies share, and for the nics together. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/network.h"
 

@@ -6,10 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/failure.h"
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/vocabulary.h"

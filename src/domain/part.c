@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <nettle/base64.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"

@@ -6,12 +6,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include <libxml/tree.h>
 
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 enum part_kind {
     PART_USER_DATA,

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/part.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"

@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "domain/domain.h"
 #include "domain/initialization.h"
 #include "domain/network.h"

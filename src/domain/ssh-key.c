@@ -7,12 +7,7 @@
 #include "config.h"
 
 #include <endian.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "domain/part.h"
 #include "domain/ssh-key.h"
 

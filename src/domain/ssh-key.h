@@ -2,7 +2,7 @@
 /* A line of an authorized_keys file, read as sshd reads it. */
 #pragma once
 
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Return: the blank or the end after the options of the line, in which blanks may be in
  * double quotes (sshkey_advance_past_options() of OpenSSH). */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <limits.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 

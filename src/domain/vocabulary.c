@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "domain/vocabulary.h"
-#include "domain/xml.h"
 
 bool
 vocabulary_is_ours(const xmlNode *node)

@@ -7,11 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include <libxml/tree.h>
-
-#include "base/failure.h"
 #include "domain/xml.h"
 
 #define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"

@@ -9,10 +9,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "domain/xml.h"
 
 struct form {

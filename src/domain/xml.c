@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <libxml/parser.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/xml.h"
 
 /* --- documents -------------------------------------------------------------------- */

@@ -7,13 +7,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <libxml/tree.h>
 
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /*
  * Parses a document. It may not have a document type (so no entities), libxml2's own

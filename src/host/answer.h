@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "host/configuration.h"
 #include "host/need.h"
 #include "host/secret.h"

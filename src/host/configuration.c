@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/inet.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "host/configuration.h"
 #include "host/datasource.h"
 

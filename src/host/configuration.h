@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 /* What a domain gets from the host, and which of the files says so. */
 struct host_default {

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stddef.h>
-#include <string.h>
-#include <strings.h>
-
 #include "host/datasource.h"
 #include "host/documents.h"
 

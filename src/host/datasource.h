@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
  * up. */

@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
+#include "base/base.h"
 
 struct document {
     char *path; /* relative to the volume's root, no leading slash */

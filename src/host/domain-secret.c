@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "host/domain-secret.h"
 #include "host/own-directory.h"

@@ -11,11 +11,6 @@
  */
 #include "config.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "host/domain-text.h"
 
 #define BLANK " \t\r\n"

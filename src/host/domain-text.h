@@ -8,13 +8,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
-#include "base/limits.h"
-#include "base/text.h"
+#include "base/base.h"
 
 /* --- whose domain it is -------------------------------------------------------------- */
 

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/inet.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "host/datasource.h"
 #include "host/exchange.h"
 #include "host/imds-tree.h"

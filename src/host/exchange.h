@@ -15,10 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <time.h>
-
-#include "base/limits.h"
 #include "host/configuration.h"
 #include "host/message.h"
 #include "host/need.h"

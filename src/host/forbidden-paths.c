@@ -12,21 +12,11 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <limits.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "host/domain-text.h"
 #include "host/forbidden-paths.h"

@@ -7,10 +7,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /*
  * Fails if a value of the domain's XML, which libvirt has written, leads into the directory of seeds, of reports, of what

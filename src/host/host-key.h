@@ -11,10 +11,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* What a start has to publish. */
 struct host_key {

@@ -16,20 +16,11 @@
  */
 #include "config.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/inet.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/user.h"
 #include "host/imds-health.h"
 

@@ -2,7 +2,7 @@
 /* Whether the metadata server answers, rather than just listens. */
 #pragma once
 
-#include "base/failure.h"
+#include "base/base.h"
 
 enum imds_health {
     IMDS_HEALTHY,

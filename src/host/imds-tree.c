@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "host/documents.h"
 #include "host/imds-tree.h"
 #include "host/own-directory.h"

@@ -23,14 +23,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-#include "base/failure.h"
-#include "base/limits.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME

@@ -2,16 +2,7 @@
 #include "config.h"
 
 #include <endian.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "host/label.h"
 
 /* The end of the volume id of ISO 9660. */

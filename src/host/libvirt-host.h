@@ -5,10 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "base/failure.h"
 #include "base/user.h"
 
 /* --- who may use it ----------------------------------------------------------------- */

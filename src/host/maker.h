@@ -12,11 +12,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "host/exchange.h"
 
 /* The maker's descriptors, besides /dev/null for the first three. */

@@ -8,14 +8,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
-#include "base/limits.h"
+#include "base/base.h"
 
 #define LIMIT_CONTENT (32 * MIB)
 #define MESSAGE_NO_END INT64_MAX

@@ -9,10 +9,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 enum need_kind {
     NEED_FILE,         /* `name`, below the configured directories: its content */

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "host/domain-secret.h"
 #include "host/own-directory.h"
 

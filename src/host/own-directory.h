@@ -2,12 +2,7 @@
 /* Directories that only virt-seed may write to. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /*
  * Opens one of the scope's directories below `root`, or one below those; makes it, and those

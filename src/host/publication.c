@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "host/publication.h"
 #include "host/rundir.h"
 #include "host/storage.h"

@@ -6,9 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/failure.h"
 #include "host/documents.h"
 #include "host/imds-tree.h"
 #include "host/report-file.h"

@@ -5,10 +5,7 @@
  */
 #pragma once
 
-#include <time.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Appends the text; nothing if there is no record. Fails if it has more than LIMIT_RECORD
  * bytes. */

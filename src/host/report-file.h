@@ -15,12 +15,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Who writes the report. */
 enum report_writer {

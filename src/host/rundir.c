@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "host/own-directory.h"
 #include "host/rundir.h"

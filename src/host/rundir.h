@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Opens the directory below `root`, as own_directory_open() does. */
 int rundir_open(int root, struct failure **failure);

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "host/own-directory.h"
 #include "host/secret.h"
 

@@ -8,10 +8,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* The domain that a secret is read for; borrowed. */
 struct secret_user {

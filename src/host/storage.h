@@ -7,11 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-#include "base/failure.h"
 #include "host/libvirt-host.h"
 
 struct storage {

@@ -7,11 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "host/documents.h"
 #include "host/host-key.h"
 #include "host/publication.h"

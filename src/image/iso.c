@@ -14,21 +14,10 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
-
 #define LIBISOFS_WITHOUT_LIBBURN 1
 #include <libisofs/libisofs.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "image/image.h"
 
 #define ISO_BLOCK 2048

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
 #include <nettle/memops.h>
-#include <string.h>
-#include <strings.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "imds/access.h"
 
 /* --- requests --------------------------------------------------------------------- */

@@ -11,9 +11,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "host/imds-tree.h"
 #include "imds/peer.h"
 #include "store/imds-read.h"

@@ -12,17 +12,11 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "imds/connections.h"
 
 /* Milliseconds that a connection may be in each state. */

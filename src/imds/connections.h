@@ -17,12 +17,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/limits.h"
 #include "imds/socket.h"
 
 enum connection_state {

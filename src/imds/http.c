@@ -2,17 +2,8 @@
 #include "config.h"
 
 #include <poll.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "imds/http.h"
 
 /* --- the log ---------------------------------------------------------------------- */

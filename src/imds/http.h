@@ -9,13 +9,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <microhttpd.h>
 
-#include "base/failure.h"
-#include "host/libvirt-host.h"
 #include "imds/access.h"
 #include "imds/connections.h"
 #include "imds/peer.h"

@@ -16,21 +16,14 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 #if HAVE_LIBSYSTEMD
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "base/failure.h"
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "imds/http.h"

@@ -2,15 +2,12 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 
 #include "imds/peer.h"

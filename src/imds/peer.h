@@ -2,9 +2,6 @@
 /* Who sent a request. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "host/imds-tree.h"
 #include "host/libvirt-host.h"
 #include "imds/socket.h"

@@ -2,17 +2,11 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 #if HAVE_LIBSYSTEMD
 #include <systemd/sd-daemon.h>
 #endif
 
 #include "base/inet.h"
-#include "base/memory.h"
 #include "imds/socket.h"
 
 struct endpoint

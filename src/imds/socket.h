@@ -4,13 +4,9 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
-#include "base/failure.h"
-#include "base/limits.h"
+#include "base/base.h"
 
 struct endpoint {
     int family; /* AF_INET or AF_INET6; 0 if it is neither */

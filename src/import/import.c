@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"

@@ -5,12 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include <libxml/tree.h>
-
-#include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/element.h"
 #include "host/documents.h"

@@ -6,9 +6,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/element.h"
 #include "domain/vocabulary.h"
 #include "import/interfaces.h"

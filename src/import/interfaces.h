@@ -4,8 +4,7 @@
 
 #include <libxml/tree.h>
 
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 /* Adds the network to <initialization>, as oVirt's elements. What they cannot express is an
  * error that names the line. */

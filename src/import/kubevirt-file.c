@@ -3,10 +3,6 @@
  * they refer to. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "host/secret.h"

@@ -5,9 +5,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

@@ -7,12 +7,8 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include <uuid.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/guest-value.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"

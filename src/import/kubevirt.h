@@ -2,9 +2,7 @@
 /* Shared by the files that read KubeVirt's manifests. */
 #pragma once
 
-#include "base/failure.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "import/import.h"
 
 /*

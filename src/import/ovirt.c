@@ -7,12 +7,7 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/initialization.h"
 #include "domain/request.h"
 #include "domain/xml.h"

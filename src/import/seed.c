@@ -5,15 +5,10 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

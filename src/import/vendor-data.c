@@ -6,9 +6,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/element.h"
 #include "domain/part.h"
 #include "domain/xml.h"

@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 struct lifecycle {
     int root;              /* borrowed */

@@ -7,20 +7,11 @@
 #include "config.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "lifecycle/lifecycle.h"
 
 static const struct {

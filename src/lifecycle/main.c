@@ -3,9 +3,6 @@
  * standard input. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "lifecycle/lifecycle.h"
 
 int

@@ -6,16 +6,10 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "base/scope.h"
 #include "host/answer.h"

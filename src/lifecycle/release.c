@@ -5,17 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/names.h"
 #include "host/maker.h"
 #include "host/own-directory.h"
 #include "host/record-file.h"

@@ -22,18 +22,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
 #include "host/datasource.h"

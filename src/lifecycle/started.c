@@ -10,9 +10,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/names.h"
 #include "host/domain-text.h"
 #include "host/maker.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "maker/maker.h"
 

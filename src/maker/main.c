@@ -10,14 +10,9 @@
 #include "config.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/maker.h"

@@ -3,8 +3,6 @@
  * (host/exchange.h). */
 #pragma once
 
-#include <stdbool.h>
-
 #include "domain/domain.h"
 #include "host/configuration.h"
 #include "host/exchange.h"

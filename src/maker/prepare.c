@@ -10,11 +10,6 @@
  */
 #include "config.h"
 
-#include <stdarg.h>
-#include <time.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "domain/digest.h"
 #include "domain/request.h"

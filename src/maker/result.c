@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include "base/memory.h"
 #include "maker/maker.h"
 #include "store/guest-report.h"
 #include "store/record.h"

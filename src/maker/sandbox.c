@@ -18,20 +18,14 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <iconv.h>
-#include <limits.h>
 #include <linux/close_range.h>
 #include <malloc.h>
-#include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <jansson.h>
 #include <libxml/parser.h>
 
-#include "base/limits.h"
 #include "maker/sandbox.h"
 
 #if ENABLE_SANDBOX
@@ -42,14 +36,10 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-
-#include "base/memory.h"
 
 /* --- limits ----------------------------------------------------------------------- */
 

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 /*
  * Confines the process for good, with every thread that it starts later. It is called by a
  * process with one thread, before it reads anything, and after what sets up the process

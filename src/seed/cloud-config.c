@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/writers.h"

@@ -7,15 +7,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
-#include <ctype.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "seed/content.h"
 #include "seed/writers.h"
 

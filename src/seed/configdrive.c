@@ -6,12 +6,7 @@
  */
 #include "config.h"
 
-#include <stdbool.h>
-
-#include <jansson.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "seed/layout.h"
 #include "seed/writers.h"
 

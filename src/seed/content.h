@@ -5,11 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "domain/domain.h"
 #include "seed/yaml.h"
 

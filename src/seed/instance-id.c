@@ -2,12 +2,9 @@
 #include "config.h"
 
 #include <endian.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <nettle/base16.h>
 
-#include "base/memory.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "domain/digest.h"
 #include "seed/content.h"
 #include "seed/layout.h"

@@ -5,12 +5,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <jansson.h>
 
-#include "base/failure.h"
 #include "domain/request.h"
 #include "host/documents.h"
 

@@ -2,13 +2,10 @@
 #include "config.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <uuid.h>
 
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/guest-value.h"
 #include "domain/xml.h"

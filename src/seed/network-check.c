@@ -7,9 +7,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "domain/vocabulary.h"
 #include "seed/content.h"
 #include "seed/yaml.h"

@@ -10,14 +10,9 @@
  */
 #include "config.h"
 
-#include <string.h>
 #include <sys/socket.h>
 
-#include <jansson.h>
-
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/network.h"

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
-
-#include <jansson.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "domain/network.h"
 #include "seed/content.h"
 #include "seed/writers.h"

@@ -7,8 +7,6 @@
  */
 #include "config.h"
 
-#include <stdbool.h>
-
 #include "seed/layout.h"
 #include "seed/writers.h"
 

@@ -5,13 +5,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/part.h"
 #include "seed/content.h"
 #include "seed/yaml.h"

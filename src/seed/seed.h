@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/failure.h"
 #include "domain/request.h"
 #include "host/documents.h"
 

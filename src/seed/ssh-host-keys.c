@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
 #include <endian.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include <nettle/eddsa.h>
 
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "domain/part.h"
 #include "seed/ssh-host-keys.h"
 
 #define NAME_PREFIX "ssh_host_"

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "base/buffer.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "domain/part.h"
 #include "seed/content.h"
 #include "seed/yaml.h"

@@ -6,12 +6,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include <jansson.h>
 #include <nettle/sha2.h>
 
-#include "base/buffer.h"
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/request.h"

@@ -2,12 +2,8 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "seed/yaml.h"
 
 static json_t *

@@ -5,16 +5,9 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "domain/part.h"
 #include "seed/yaml.h"
 

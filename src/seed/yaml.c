@@ -8,14 +8,9 @@
 #include "config.h"
 
 #include <stdalign.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <yaml.h>
 
-#include "base/limits.h"
-#include "base/memory.h"
 #include "seed/yaml.h"
 
 /* Most documents fit into one. */

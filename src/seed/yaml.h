@@ -13,14 +13,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <jansson.h>
 
-#include "base/buffer.h"
-#include "base/failure.h"
+#include "base/base.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/qemu-list.h"
-#include "base/text.h"
 #include "shim/shim.h"
 
 /* --- options ---------------------------------------------------------------------- */

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "shim/shim.h"
 
 /* Takes ownership of the argument. */

@@ -13,15 +13,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/failure.h"
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "base/scope.h"
 #include "shim/shim.h"

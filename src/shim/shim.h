@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 /* --- the command that the shim becomes ------------------------------------------------ */
 

@@ -14,10 +14,7 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "domain/digest.h"
 #include "host/datasource.h"
 #include "host/documents.h"

@@ -12,16 +12,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "domain/domain.h"
 #include "domain/xml.h"

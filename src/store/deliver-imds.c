@@ -9,12 +9,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "domain/domain.h"
 #include "host/imds-health.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "domain/request.h"
 #include "store/delivery.h"
 
 /* The first one that is for a domain, or wired in it, counts. The server and the drive

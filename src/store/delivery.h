@@ -15,9 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "host/configuration.h"

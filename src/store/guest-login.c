@@ -2,15 +2,8 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
 
 #include "base/json.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "seed/ssh-host-keys.h"
 #include "store/guest-login.h"
 

@@ -11,10 +11,8 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-#include "base/limits.h"
+#include "base/base.h"
 
 #define MAC_PATTERN "xx:xx:xx:xx:xx:xx"
 

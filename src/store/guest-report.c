@@ -6,21 +6,9 @@
  */
 #include "config.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <jansson.h>
 #include <uuid.h>
 
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "host/documents.h"
 #include "host/report-file.h"
 #include "store/guest-report.h"

@@ -29,14 +29,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-#include <time.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
-#include "base/text.h"
 #include "store/guest-login.h"
 
 /* How far cloud-init has come in a guest. The words appear in records, in the journal,

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "store/imds-read.h"
 
 /* --- the list of MACs ------------------------------------------------------------- */

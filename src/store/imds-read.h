@@ -2,11 +2,6 @@
 /* Reads the metadata server's tree (host/imds-tree.h). */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
-#include "base/limits.h"
 #include "host/imds-tree.h"
 
 struct imds_tree {

@@ -13,12 +13,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <time.h>
-
-#include "base/failure.h"
-#include "base/text.h"
+#include "base/base.h"
 
 struct leftover {
     char uuid[UUID_LENGTH + 1];

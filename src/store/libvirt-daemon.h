@@ -5,11 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-#include <time.h>
-
-#include "base/failure.h"
+#include "base/base.h"
 
 /* --- its daemon --------------------------------------------------------------------- */
 

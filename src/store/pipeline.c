@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/memory.h"
 #include "base/names.h"
 #include "host/answer.h"
 #include "seed/ssh-host-keys.h"

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "domain/digest.h"
 #include "host/record-file.h"
 #include "seed/layout.h"

@@ -16,12 +16,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <time.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "host/documents.h"
 #include "host/storage.h"
 #include "store/guest-report.h"

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "base/scope.h"
 #include "host/domain-secret.h"

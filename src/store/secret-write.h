@@ -3,10 +3,6 @@
  * (host/domain-secret.h). */
 #pragma once
 
-#include <stddef.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "base/fs.h"
 #include "domain/part.h"
 

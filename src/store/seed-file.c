@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "host/imds-tree.h"
 #include "image/image.h"

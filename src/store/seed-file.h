@@ -2,7 +2,6 @@
 /* Seeds as files (host/storage.h): made for a start, and read back. */
 #pragma once
 
-#include "base/failure.h"
 #include "host/documents.h"
 #include "host/storage.h"
 

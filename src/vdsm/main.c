@@ -13,20 +13,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/buffer.h"
-#include "base/failure.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/process.h"
 #include "domain/element.h"
 #include "domain/part.h"

@@ -11,10 +11,8 @@
 #include "config.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/names.h"
 #include "domain/domain.h"
 #include "domain/xml.h"

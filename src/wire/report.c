@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/names.h"
 #include "domain/xml.h"
 #include "wire/parts.h"

@@ -11,11 +11,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/qemu-list.h"
 #include "domain/xml.h"
 #include "wire/parts.h"

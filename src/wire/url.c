@@ -6,17 +6,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/buffer.h"
 #include "base/inet.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/xml.h"

@@ -10,10 +10,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/failure.h"
-#include "base/text.h"
+#include "base/base.h"
 
 struct domain;
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #include <uuid.h>
 
-#include "base/buffer.h"
-#include "base/memory.h"
 #include "base/names.h"
-#include "base/text.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 

@@ -12,9 +12,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "wire/url.h"

@@ -123,6 +123,22 @@ wrong_heads() {
     finds wrong_heads ./planted.h
 }
 
+# includes_again: prints the includes of what base/base.h has, but for those of the headers that it has itself.
+includes_again() {
+    find . -name '*.[ch]' ! -path './base/b*.h' ! -path './base/failure.h' ! -path './base/limits.h' \
+        ! -path './base/memory.h' ! -path './base/text.h' \
+        -exec grep -nH -F -x -f <(grep '^#include' "$top_srcdir/src/base/base.h") {} + || :
+}
+
+@test "no file includes again what base/base.h has" {
+    finds_nothing includes_again
+
+    plant seed/deep/planted.c '#include <sys/mman.h>' '#include "base/base.h"'
+    finds_nothing includes_again
+    plant seed/deep/planted.c '#include <string.h>'
+    finds includes_again seed/deep/planted.c
+}
+
 # Calls that start a shell, write past the end of an array, or cannot report an error.
 forbidden_calls() {
     find . -name '*.[ch]' -exec grep -nHE \

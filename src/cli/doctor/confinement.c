@@ -3,16 +3,9 @@
  * emulator shim, and confine the maker. */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/fs.h"
-#include "base/limits.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "base/user.h"
 #include "cli/doctor/doctor.h"

@@ -9,13 +9,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <jansson.h>
 #include <libvirt/libvirt.h>
 
-#include "base/failure.h"
 #include "cli/cli.h"
 #include "host/configuration.h"
 #include "store/libvirt-daemon.h"

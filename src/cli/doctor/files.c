@@ -2,12 +2,7 @@
 /* The configuration, the secrets and the directories: their owners and modes. */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/doctor/doctor.h"
 #include "host/own-directory.h"

@@ -2,13 +2,7 @@
 /* libvirt: its daemons, its domains, and how it runs QEMU. */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/fs.h"
-#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/definition.h"
 #include "cli/doctor/doctor.h"

@@ -3,10 +3,6 @@
  * would ask, because only its answer counts. */
 #include "config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/fs.h"
 #include "cli/doctor/doctor.h"
 #include "host/imds-health.h"
