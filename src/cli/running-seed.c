@@ -113,8 +113,10 @@ record_replacement(const struct replacement *replacement)
     record_write(replacement->root, uuid, &record, &ignored);
 }
 
-int
-running_seed_lock(const struct context *context, struct failure **failure)
+/* Locks the seeds of running domains while the descriptor is open: what is read before may be
+ * replaced meanwhile. Return: a descriptor, owned by the caller, or -1. */
+static int
+lock_seeds(const struct context *context, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
 
@@ -127,11 +129,13 @@ running_seed_lock(const struct context *context, struct failure **failure)
     return steal_fd(rundir);
 }
 
-int
-running_seed_replace(const struct context *context, int lock,
-                     const struct definition *source, const struct definition *running,
-                     const struct request *request, struct seed *seed,
-                     struct failure **failure)
+/* Replaces the seed of the running domain, and writes the request that it was made of into its
+ * XML: when the guest is saved and comes back, its seed is made again of what is there. On
+ * failure the domain has its old seed, or the message says what it has. */
+static int
+replace(const struct context *context, int lock, const struct definition *source,
+        const struct definition *running, const struct request *request,
+        struct seed *seed, struct failure **failure)
 {
     const struct delivery_guest guest = {
         .data = source->libvirt,
@@ -153,6 +157,99 @@ running_seed_replace(const struct context *context, int lock,
         return -1;
     record_replacement(&replacement);
     return 0;
+}
+
+/* --- that of the definition ---------------------------------------------------------- */
+
+/* The guest looks for the seed where it was when it was started, and by its label. */
+static int
+check_datasource(const struct delivery *delivery, const struct delivery *next,
+                 const struct seed *old, const struct seed *seed,
+                 struct failure **failure)
+{
+    if (delivery->storage != next->storage)
+        failure_set(failure, FAILURE_DOMAIN,
+                    "runs with a seed %s, and the new one is one %s: the guest would not "
+                    "find it",
+                    delivery->storage->kind, next->storage->kind);
+    else if (old->label && strcmp(old->label, seed->label) != 0)
+        failure_set(
+            failure, FAILURE_DOMAIN,
+            "runs with a seed that has the label '%s', and the new one has '%s': the guest "
+            "would not find it",
+            old->label, seed->label);
+    else
+        return 0;
+    return failure_hint(failure, "shut it down and start it again, which changes the "
+                                 "datasource");
+}
+
+/* Return: what the new seed means for the guest. */
+static enum update_outcome
+judge(const struct context *context, const char *uuid, const struct seed *old,
+      const struct seed *seed)
+{
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity old_identity = {0};
+    cleanup_identity struct identity identity = {0};
+    const struct layout *layout = layout_find(seed->label);
+
+    if (record_read(context->root, uuid, &record, &ignored) == 0 && record.cache_keep)
+        return UPDATE_KEPT;
+    failure_free(steal(ignored));
+    if (!layout || layout_read_identity(layout, old, &old_identity, &ignored) < 0 ||
+        layout_read_identity(layout, seed, &identity, &ignored) < 0)
+        return UPDATE_NEW_INSTANCE;
+    if (!identity_is_same(&old_identity, &identity))
+        return UPDATE_NEW_INSTANCE;
+    return UPDATE_SAME_INSTANCE;
+}
+
+int
+running_seed_update(const struct context *context, const struct definition *source,
+                    const char **where, struct failure **failure)
+{
+    cleanup_definition struct definition running = {0};
+    cleanup_request struct request request = {0};
+    cleanup_seed struct seed old = {0};
+    cleanup_seed struct seed seed = {0};
+    const struct delivery *delivery, *next;
+    const struct storage *storage;
+    cleanup_close int lock = -1;
+    bool has_seed;
+
+    if (virDomainIsActive(source->libvirt) == 0)
+        return UPDATE_NOT_RUNNING;
+    if (running_seed_check_caller(context, failure) < 0)
+        return -1;
+    /* Another update may change the running domain, too, until the lock is held. */
+    if (!context->dry_run) {
+        lock = lock_seeds(context, failure);
+        if (lock < 0)
+            return -1;
+    }
+    if (definition_load_running(&running, source->libvirt, failure) < 0)
+        return -1;
+    delivery = delivery_of_running(&running.domain);
+    *where = delivery->storage->location;
+    if (delivery->check_replace(&running.domain, failure) < 0 ||
+        definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
+                             failure) < 0 ||
+        storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0)
+        return -1;
+    next = delivery_for(&request, domain_uses_shim(&source->domain));
+    if (check_datasource(delivery, next, &old, &seed, failure) < 0)
+        return -1;
+    has_seed = storage && seed_is_same(&old, &seed) &&
+               delivery->is_readable(context->root, &running.domain);
+    if (has_seed &&
+        request_is_same(request_find(&running.domain), request_find(&source->domain)))
+        return UPDATE_UP_TO_DATE;
+    if (!context->dry_run &&
+        replace(context, lock, source, &running, &request, &seed, failure) < 0)
+        return -1;
+    return judge(context, running.domain.uuid, &old, &seed);
 }
 
 /* --- a seed without content --------------------------------------------------------- */
@@ -217,7 +314,7 @@ scrub_domain(const struct context *context, const struct definition *source,
 
     if (running_seed_check_caller(context, failure) < 0)
         return -1;
-    lock = running_seed_lock(context, failure);
+    lock = lock_seeds(context, failure);
     if (lock < 0 || definition_load_running(&running, source->libvirt, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
@@ -249,8 +346,7 @@ scrub_domain(const struct context *context, const struct definition *source,
     if (seed_is_same(&old, &seed) &&
         delivery->is_readable(context->root, &running.domain))
         return 0;
-    return running_seed_replace(context, lock, source, &running, &request, &seed,
-                                failure);
+    return replace(context, lock, source, &running, &request, &seed, failure);
 }
 
 int

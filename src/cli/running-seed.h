@@ -3,29 +3,10 @@
  * libvirt. */
 #pragma once
 
-#include "cli/cli.h"
 #include "cli/definition.h"
-#include "domain/request.h"
-#include "host/documents.h"
 
 /* Fails without the right to replace a seed. */
 int running_seed_check_caller(const struct context *context, struct failure **failure);
-
-/* Locks the seeds of running domains while the descriptor is open: what is read before may
- * be replaced meanwhile. Return: a descriptor, owned by the caller, or -1. */
-int running_seed_lock(const struct context *context, struct failure **failure);
-
-/*
- * Replaces the seed of the domain, whose XML as it runs is `running`, and writes the request that
- * it was made of into that XML: when the guest is saved and comes back, its seed is made again
- * of what is there. The definition stays as it is. `lock` is running_seed_lock()'s.
- *
- * On failure the domain has its old seed, or the message says what it has.
- */
-int running_seed_replace(const struct context *context, int lock,
-                         const struct definition *source,
-                         const struct definition *running, const struct request *request,
-                         struct seed *seed, struct failure **failure);
 
 /* What is, or would be, done about the seed of a domain. */
 enum update_outcome {
