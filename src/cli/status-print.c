@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
 #include <locale.h>
 
 #include <libsmartcols.h>

@@ -7,10 +7,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
 
