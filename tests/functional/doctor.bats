@@ -399,8 +399,10 @@ pretend_daemon() {
     touch "$root/etc/debian_version"
     finds problem/selinux
     [[ $(fix selinux) = *'man virt-seed-selinux' ]]
-    # That of EL 9 is not confined.
+    # That of EL 9 is not confined, Debian's of the same name is.
     echo system_u:system_r:virtd_t:s0 >"$root/proc/77/attr/current"
+    finds problem/selinux
+    rm "$root/etc/debian_version"
     finds
 }
 

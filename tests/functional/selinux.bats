@@ -60,6 +60,12 @@ only() {
     only read virt_seed_host_key_t virt_seed_hook_t sysadm_t
 }
 
+@test "records, and reports and logs of guests, are closed like secrets" {
+    needs_policy
+    only read virt_seed_var_lib_t virt_seed_hook_t sysadm_t
+    only read virt_seed_report_t virt_seed_hook_t virtlogd_t sysadm_t
+}
+
 @test "the hook cannot write to administrators' secrets" {
     needs_policy
     only write virt_seed_secret_t sysadm_t

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load lab
+load hosts
 load domains
 load report
 load common
@@ -18,6 +19,11 @@ builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
+}
+
+teardown() {
+    hosts_stop_destination
+    lab_reset
 }
 
 need() {
@@ -158,15 +164,19 @@ guest_answers() {
         report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
 }
 
-@test "Ansible's example defines, wires and starts a domain, and waits for its guest" {
-    local guest request
-
+need_ansible() {
     need ansible-playbook
     ansible-doc -t module community.libvirt.virt >/dev/null 2>&1 ||
         skip 'the collection community.libvirt is not installed'
     # What its module needs; newer ones need lxml, too.
     /usr/bin/python3 -c 'import libvirt, lxml' 2>/dev/null ||
         skip 'python3-libvirt or python3-lxml is not installed'
+}
+
+@test "Ansible's example defines, wires and starts a domain, and waits for its guest" {
+    local guest request
+
+    need_ansible
     request="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'><ci:hostname>play</ci:hostname></ci:cloud-init>"
     metadata=$request domain_xml web1 $web1 >web1.xml
     guest_answers 3>&- &
@@ -187,4 +197,76 @@ play() {
         ansible-playbook -i localhost, -e domain=web1 -e "xml=$PWD/$1" \
         "$BATS_TEST_DIRNAME/../../xml/examples/ansible.yml"
     echo "$output"
+}
+
+# begin_sshd ADDRESS: root of the lab can log in there with the test's key.
+begin_sshd() {
+    cat >"sshd-$1" <<END
+ListenAddress $1
+HostKey $PWD/key
+AuthorizedKeysFile $PWD/key.pub
+StrictModes no
+UsePAM no
+SetEnv PATH=$builddir:$PATH LC_ALL=C.UTF-8
+PidFile none
+END
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run sh -c 'grep -q "^sshd:" /etc/passwd || echo "sshd:x:64400:65534::/:/bin/false" >>/etc/passwd
+        mkdir -p /run/sshd && exec /usr/sbin/sshd -f "$1" -E "$1.log"' sh "$PWD/sshd-$1" 3>&- 4>&-
+}
+
+# guest_of_host_answers NAME: reports that the guest is set up, as soon as its domain runs.
+guest_of_host_answers() {
+    local uuid
+
+    wait_until 100 lab_virsh domuuid "$1"
+    uuid=$(lab_virsh domuuid "$1" | head -n 1)
+    wait_until 100 lab_run test -e "$report_dir/$uuid.report" &&
+        report_say "$uuid" "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+}
+
+# play_guests [OPTION...]: the recipe, but for the packages, on both hosts.
+play_guests() {
+    run -0 lab_run HOME="$PWD" LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 ANSIBLE_REMOTE_TMP=/run/ansible \
+        ANSIBLE_SSH_ARGS="-F $PWD/ssh_config" sh -c "$play \"\$@\"" sh --skip-tags install "$@" 3>&-
+    echo "$output"
+}
+
+# tests/packages has the steps that install.
+@test "Ansible's recipe sets up a guest on each of two hosts over ssh, and a second run changes nothing" {
+    local guests=() play
+
+    need_ansible
+    need /usr/sbin/sshd
+    hosts_start_destination
+    # Saves the files that it shows.
+    play=$(python3 "$BATS_TEST_DIRNAME/../transcript.py" --commands "$BATS_TEST_DIRNAME/../../docs/recipes.md")
+    domain_xml '{{ guest }}' >guest.xml
+    printf '#cloud-config\ntimezone: UTC\n' >web1.yaml
+    printf '#cloud-config\ntimezone: Europe/Vienna\n' >web2.yaml
+    ssh-keygen -q -t ed25519 -N '' -f key
+    printf 'Host kvm1\n  HostName 10.9.0.1\nHost kvm2\n  HostName 10.9.0.2\nHost *\n  IdentityFile %s\n' "$PWD/key" >ssh_config
+    printf '  %s\n' StrictHostKeyChecking=no UserKnownHostsFile=/dev/null BatchMode=yes ControlMaster=auto \
+        ControlPath=/run/ssh-%h ControlPersist=60 >>ssh_config
+    common_make_conf
+    on_destination common_make_conf
+    begin_sshd 10.9.0.1
+    on_destination begin_sshd 10.9.0.2
+    guest_of_host_answers web1 3>&- &
+    guests+=($!)
+    on_destination guest_of_host_answers web2 3>&- &
+    guests+=($!)
+    play_guests
+    wait "${guests[@]}"
+    [[ $(grep -c 'changed=4 .*unreachable=0 .*failed=0' <<<"$output") -eq 2 ]]
+    [[ $(virt_seed dump web1 user-data) = "$(<web1.yaml)" ]]
+    [[ $(on_destination virt_seed dump web2 user-data) = "$(<web2.yaml)" ]]
+    play_guests
+    [[ $(grep -c 'changed=0 .*unreachable=0 .*failed=0' <<<"$output") -eq 2 ]]
+    # As it says, other user-data is set, and is for the next start.
+    printf '#cloud-config\ntimezone: Etc/GMT\n' >web2.yaml
+    play_guests --limit kvm2
+    [[ $output = *'changed=2 '*'failed=0 '* ]]
+    run -0 on_destination virt_seed pending web2
+    [[ $output = *user-data* ]]
 }

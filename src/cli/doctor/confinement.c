@@ -147,8 +147,8 @@ has_own_type(struct doctor *doctor)
 }
 
 /* In EL 9, the domain of libvirt's daemon is not confined, and neither is what it runs.
- * In newer policies it is confined and cannot give a seed to a guest; no boolean changes
- * that. */
+ * In newer policies, and in Debian's, it is confined and cannot give a seed to a guest; no
+ * boolean changes that. */
 void
 doctor_selinux(struct doctor *doctor)
 {
@@ -158,11 +158,13 @@ doctor_selinux(struct doctor *doctor)
     cleanup_free char *daemon = NULL;
     const char *fix = "install virt-seed-selinux";
     struct stat status;
+    const bool is_debian =
+        fs_stat_in_root(doctor->root, "/etc/debian_version", &status) == 0;
 
     if (doctor->daemon.pid > 0)
         daemon = read_word(doctor->root, path, NULL);
     /* Debian has no package of the module. */
-    if (fs_stat_in_root(doctor->root, "/etc/debian_version", &status) == 0)
+    if (is_debian)
         fix = "build and load the policy module: man virt-seed-selinux";
     if (!enforcing)
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is off");
@@ -171,7 +173,7 @@ doctor_selinux(struct doctor *doctor)
     else if (has_own_type(doctor))
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
                    "virt-seed's SELinux policy module is loaded, and covers the hook");
-    else if (daemon && strstr(daemon, UNCONFINED_TYPE))
+    else if (!is_debian && daemon && strstr(daemon, UNCONFINED_TYPE))
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
                    "SELinux runs %s, and with it the hook, in virtd_t",
                    doctor->daemon.name);
