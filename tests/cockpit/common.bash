@@ -32,19 +32,20 @@ common_start_her_bus() {
         --address="unix:path=/run/user/$ann/bus" </dev/null >>"$LAB_DIR/bus.log" 2>&1 3>&- 4>&-
 }
 
-# The page is where 'make install' puts it. The command is the build's, and writes down its arguments, which everybody
-# can see while it runs.
+# The page is where 'make install' puts it. The command is the build's, in a place that everybody can reach, and writes
+# down its arguments, which everybody can see while it runs.
 common_install() {
     local installed=$1
 
     make -s -C "$builddir" install-dist_cockpitDATA install-nodist_cockpitDATA DESTDIR="$installed" bindir=/usr/bin \
         datadir=/usr/share cockpitdir=/usr/share/cockpit/virt-seed >"$LAB_DIR/install.log" || return
     mkdir -p "$installed/usr/bin"
+    install -m 0755 "$builddir/virt-seed" "$installed/virt-seed"
     install -m 0666 /dev/null "$LAB_DIR/commands"
     cat >"$installed/usr/bin/virt-seed" <<END
 #!/bin/sh
 echo "\$*" >>$LAB_DIR/commands
-exec $builddir/virt-seed "\$@"
+exec $installed/virt-seed "\$@"
 END
     chmod -R a+rX "$installed"
     chmod 0755 "$installed/usr/bin/virt-seed"

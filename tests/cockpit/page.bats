@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # page.bats: the page in Cockpit, in a real browser, with a private libvirtd.
 #
-# shellcheck disable=SC2154  # the variables of common.bash and session.bash
+# shellcheck disable=SC2034,SC2154  # variables for guest.bash, and of common.bash and session.bash
 #
 # page.py has what one does with it, step by step; the tests here make the domains for that, and look at what libvirt,
 # the host and the guest have in the end.
@@ -241,8 +241,9 @@ packges: [nginx]
     for name in web1 web2; do
         guest_overlay "$images" $name
     done
-    append=virt_seed_probe=stay guest_xml "$images" web1 "$web1" "$images/web1.console" </dev/null |
-        lab_virsh define --validate /dev/stdin
+    # Neither powers off by itself, so that what it reports last is not lost.
+    append=virt_seed_probe=stay
+    guest_xml "$images" web1 "$web1" "$images/web1.console" </dev/null | lab_virsh define --validate /dev/stdin
     guest_xml "$images" web2 "$web2" "$images/web2.console" <<'END' | lab_virsh define --validate /dev/stdin
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1"><ci:user-data>
 #!/bin/sh
@@ -254,6 +255,7 @@ END
     virt_seed start --no-wait web2
     steps follows_a_failure "$web2"
     end_steps
+    wait_until "$boot_seconds" guest_has_reported "$images/web1.console"
     run -0 guest_report "$images/web1.console"
     [[ $output = *www.example.org* && $output = *10.0.2.99/24* && $output = *"$key"* ]]
 }
