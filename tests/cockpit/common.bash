@@ -40,7 +40,7 @@ common_install() {
     make -s -C "$builddir" install-dist_cockpitDATA install-nodist_cockpitDATA DESTDIR="$installed" bindir=/usr/bin \
         datadir=/usr/share cockpitdir=/usr/share/cockpit/virt-seed >"$LAB_DIR/install.log" || return
     mkdir -p "$installed/usr/bin"
-    install -m 0755 "$builddir/virt-seed" "$installed/virt-seed"
+    install -m 0755 "$builddir"/virt-seed{,-maker} "$installed"
     install -m 0666 /dev/null "$LAB_DIR/commands"
     cat >"$installed/usr/bin/virt-seed" <<END
 #!/bin/sh
