@@ -134,7 +134,7 @@ is_wired() {
 @test "the hook reads a secret with its label, and no other file" {
     on_host sh -c 'printf "#cloud-config\n" >/root/moved && chmod 0600 /root/moved &&
         mkdir -m 0700 /etc/virt-seed/secrets/web1 && mv /root/moved /etc/virt-seed/secrets/web1/user-data'
-    define "<ci:user-data secret='web1/user-data'/>"
+    define "<ci:user-data secret='web1'/>"
     on_host virt-seed wire web1
     run on_host virsh start web1
     echo "$output"
