@@ -14,6 +14,7 @@ shim1=0b5c9d1f-7a10-4b5e-9a53-0d1f5f3a6a4b
 # The guests here cannot react to a shutdown request, so libvirt-guests does not wait for them.
 setup_file() {
     host_start
+    host_allow_shim
     on_host sh -c 'cat >>/etc/default/libvirt-guests' <<'END'
 SHUTDOWN_TIMEOUT=5
 PARALLEL_SHUTDOWN=3

@@ -42,6 +42,7 @@ status_of_web1() {
 @test "a saved guest is resumed years later, and years before, with its seed and its result" {
     local before change
 
+    host_need saving
     before=$(seed_sum)
     for change in '+5 years' '-9 years'; do
         on_host virsh managedsave web1

@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/host.bash"
 
 setup_file() {
+    host_need apparmor
     host_start_bare
     tree >"$BATS_FILE_TMPDIR/before"
 }

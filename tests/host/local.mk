@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whole hosts in virtual machines, with systemd, AppArmor and virt-seed's packages; needs neither root
+# Whole hosts in virtual machines, with systemd, AppArmor or SELinux, and virt-seed's packages; needs neither root
 # nor libvirtd here, but VIRT_SEED_HOST, which build-host makes, and VIRT_SEED_DEBS, the packages for
 # that release of Debian.
 
@@ -14,6 +14,7 @@ host_tests = \
 	%D%/clock.bats \
 	%D%/maker.bats \
 	%D%/session.bats \
+	%D%/selinux.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \
 	%D%/guest.bats \

@@ -11,6 +11,11 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 maker=/usr/sbin/virt-seed-maker
 busybox=/usr/local/lib/tiny-guest/busybox # static, as the maker is not
 
+setup_file() {
+    host_need apparmor
+    host_start
+}
+
 # add_rule RULE: to the profile, from an empty log on.
 add_rule() {
     on_host tee /etc/apparmor.d/local/virt-seed-maker <<<"$1"

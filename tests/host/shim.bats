@@ -9,7 +9,12 @@ source "$BATS_TEST_DIRNAME/host.bash"
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 emulator=/usr/bin/virt-seed-qemu-system-x86_64
 
-# assert_seeded NAME UUID: QEMU has the seed in its drive, under its own profile, and may report.
+setup_file() {
+    host_start
+    host_allow_shim
+}
+
+# assert_seeded NAME UUID: QEMU has the seed in its drive, confined for itself, and may report.
 assert_seeded() {
     local process
 
@@ -18,7 +23,7 @@ assert_seeded() {
         .return[] | select(.qdev == "virt-seed") | .inserted | .ro and .image.filename == $file' \
         <<<"$output"
     process=$(on_host cat "/run/libvirt/qemu/$1.pid")
-    [[ $(on_host cat "/proc/$process/attr/current") = "libvirt-$2 (enforce)" ]]
+    assert_confined "$process" "$2"
     [[ $(on_host stat -c '%U %a' "/var/log/libvirt/virt-seed/$2.report") = 'libvirt-qemu 640' ]]
     run on_host grep 'virt-seed: warning' "/var/log/libvirt/qemu/$1.log"
     [[ $output = '' ]]
@@ -48,6 +53,7 @@ assert_nothing_left() {
 @test "managed save and start restore it without a restart of libvirtd" {
     local daemon
 
+    host_need saving
     daemon=$(on_host systemctl show --property=MainPID libvirtd.service)
     on_host virsh managedsave web1
     assert_nothing_left
