@@ -116,6 +116,21 @@ runs() {
     [[ $(virsh domstate web1) = running ]]
 }
 
+# tests/libvirt/recipes.bats has the other steps. This host has no ssh.
+@test "Ansible's recipe installs the package, and a second run changes nothing" {
+    cd "$BATS_TEST_TMPDIR"
+    play=$(python3 "$BATS_TEST_DIRNAME/../transcript.py" --commands "$BATS_TEST_DIRNAME/../../docs/recipes.md")
+    cp "$debs"/virt-seed_*.deb virt-seed.deb
+    for changed in 2 0; do
+        run -0 sh -c "$play --extra-vars ansible_connection=local --limit kvm1 --tags install"
+        echo "$output"
+        [[ $output = *"ok=3 "*"changed=$changed "* ]]
+    done
+    virt-seed --version
+    apt-get purge --yes virt-seed
+    rm /root/virt-seed.deb
+}
+
 @test "the packages install" {
     apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
     virt-seed --version
