@@ -139,7 +139,7 @@ is_wired() {
     on_host virt-seed wire web1
     run on_host virsh start web1
     echo "$output"
-    [[ $status -ne 0 && $output = *'no permission to read'* ]]
+    [[ $status -ne 0 && $output = *'no permission to read'*'restorecon'* ]]
     on_host dmesg --clear
     on_host restorecon -R /etc/virt-seed
     on_host virsh start web1
