@@ -40,7 +40,9 @@ definition_put_element(const struct domain *domain, const struct buffer *text,
     if (!vocabulary_is(root, "cloud-init"))
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(root),
                               "the element is <%.64s>, expected <cloud-init> in the "
-                              "namespace " REQUEST_NAMESPACE "\n" UNSET_HINT,
+                              "namespace " REQUEST_NAMESPACE "\n"
+                              "begin it with <ci:cloud-init xmlns:ci=\"" REQUEST_NAMESPACE
+                              "\">; " UNSET_HINT,
                               (const char *)root->name);
     for (xmlNode *node = domain->root; node; node = xml_next_below(node, domain->root))
         node->line = 0;

@@ -309,8 +309,9 @@ check_document(const struct editing *editing, const struct definition *definitio
 
     if (findings_read(&findings, definition, editing->context, failure) < 0)
         return -1;
-    findings_print(&findings, editing->context);
-    return findings_refuse(&findings, editing->subject->name, failure);
+    findings_print(&findings, &definition->domain, editing->context);
+    return findings_refuse(&findings, &definition->domain, editing->subject->name,
+                           failure);
 }
 
 static int

@@ -57,8 +57,10 @@ put_element(const struct job *job, struct outcome *outcome, struct failure **fai
     if (result < 0) {
         struct failure *found = NULL;
 
-        failure_set_at(&found, (*failure)->code, (*failure)->line, "%s\n%s",
-                       (*failure)->message, (*failure)->hint);
+        failure_set_at(&found, (*failure)->code, (*failure)->line, "%s",
+                       (*failure)->message);
+        if ((*failure)->hint)
+            failure_hint(&found, "%s", (*failure)->hint);
         findings_take(&outcome->findings, &found);
     } else if (!request_is_same(before, request_find(domain))) {
         wiring_note(&outcome->wiring, "element written");
@@ -82,8 +84,8 @@ examine(const struct context *context, struct outcome *outcome, struct failure *
         !is_wired)
         return -1;
     if (!context->json)
-        findings_print(&outcome->findings, context);
-    if (findings_refuse(&outcome->findings, "element", failure) < 0)
+        findings_print(&outcome->findings, &definition->domain, context);
+    if (findings_refuse(&outcome->findings, &definition->domain, "element", failure) < 0)
         return -1;
     if (context->json || context->dry_run)
         outcome->is_compared = comparison_read_changed(&outcome->comparison, definition,
@@ -253,6 +255,8 @@ run_one(const struct context *context, const void *data, struct failure **failur
     int result = set_one(context, job, &outcome, failure);
     const bool is_usage = *failure && (*failure)->code == FAILURE_USAGE;
 
+    /* libvirt may have taken it although the command failed. */
+    outcome.is_defined = definition->is_defined;
     if (result == 0 && !context->dry_run && !options->change.output)
         outcome.is_defined = definition->libvirt != NULL;
     if (options->element && context->json && !is_usage)

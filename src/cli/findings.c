@@ -20,25 +20,27 @@ findings_read(struct findings *findings, const struct definition *definition,
 }
 
 int
-findings_refuse(const struct findings *findings, const char *what,
-                struct failure **failure)
+findings_refuse(const struct findings *findings, const struct domain *domain,
+                const char *what, struct failure **failure)
 {
     if (findings->errors == 0)
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
-                       "the domain could not start with this %s (%zu %s)", what,
-                       findings->errors, findings->errors == 1 ? "error" : "errors");
+                       "domain '%s' could not start with this %s (%zu %s)", domain->name,
+                       what, findings->errors,
+                       findings->errors == 1 ? "error" : "errors");
 }
 
 void
-findings_print(const struct findings *findings, const struct context *context)
+findings_print(const struct findings *findings, const struct domain *domain,
+               const struct context *context)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
         cleanup_failure struct failure *printed = NULL;
 
-        failure_set(&printed, FAILURE_REQUEST, "%s [%s]", finding->failure->message,
-                    finding->id);
+        failure_set(&printed, FAILURE_REQUEST, "domain '%s': %s [%s]", domain->name,
+                    finding->failure->message, finding->id);
         if (finding->failure->hint)
             failure_hint(&printed, "%s", finding->failure->hint);
         if (finding->error)

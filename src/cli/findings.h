@@ -11,11 +11,12 @@ int findings_read(struct findings *findings, const struct definition *definition
                   const struct context *context, struct failure **failure);
 
 /* Sets a failure if a start would fail; `what` is named in it, such as "user-data". */
-int findings_refuse(const struct findings *findings, const char *what,
-                    struct failure **failure);
+int findings_refuse(const struct findings *findings, const struct domain *domain,
+                    const char *what, struct failure **failure);
 
 /* Prints them on standard error; warnings not with --quiet. */
-void findings_print(const struct findings *findings, const struct context *context);
+void findings_print(const struct findings *findings, const struct domain *domain,
+                    const struct context *context);
 
 /* Sets the members "findings" and "schema" of what --json prints. */
 void findings_set_json(const struct findings *findings, json_t *object);

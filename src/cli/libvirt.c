@@ -234,8 +234,8 @@ require_local(const char *uri, struct failure **failure)
     if (!server)
         return 0;
     return failure_set(failure, FAILURE_USAGE,
-                       "the domain is on another host, whose files and secrets cannot be "
-                       "read from here\n"
+                       "this command reads the host's files and secrets, and the connection "
+                       "is to another host\n"
                        "run the command on '%.256s', without --connect",
                        server);
 }

@@ -58,7 +58,11 @@ find_only(const struct interfaces *interfaces, const char *network,
     }
     if (count == 1 && found->mac)
         return found;
-    if (count == 1)
+    if (count == 0)
+        failure_set(failure, FAILURE_USAGE,
+                    "the domain has no interface%s, and --ip needs one\n%s", place,
+                    *place ? "name one by its MAC: ',mac=MAC'" : "add one to its XML");
+    else if (count == 1)
         failure_set(failure, FAILURE_USAGE,
                     "the domain's interface%s has no MAC yet\n"
                     "write <mac address=\"...\"/> into it, or define the domain first",

@@ -30,7 +30,7 @@ secret_check_name(const char *what, const char *name, struct failure **failure)
         failure, FAILURE_SECRET_NAME,
         "%s=\"%.64s\" is not a valid secret name\n"
         "use letters, digits, '-', '_' and '.', without '/' and without a leading '..': "
-        "the secret is a directory in %s",
+        "a secret is a directory in %s, and a key is a file in it",
         what, name, scope()->secrets);
 }
 

@@ -131,7 +131,7 @@ assert_nothing_left() {
     before=$(<web1.xml)
     editor_runs 'echo "{" >>"$1"'
     run -1 edit
-    assert_said 'virt-seed: error: <user-data>: ' '[yaml]' 'could not start with this user-data'
+    assert_said "': <user-data>: " '[yaml]' 'could not start with this user-data'
     file=$(sed -n 's/^virt-seed: the text that you edited is in //p' <<<"$output")
     [[ $(<"$file") = $'#cloud-config\nlocale: C.UTF-8\n{' ]]
     [[ $(<web1.xml) = "$before" ]]

@@ -15,7 +15,7 @@ setup() {
 # assert_elsewhere COMMAND...: the command is refused, and names the host.
 assert_elsewhere() {
     PATH=$PWD/bin:$PATH run "$top_builddir/virt-seed" "$@"
-    assert_refused 2 'is on another host' "hint: run the command on 'host.example.org'"
+    assert_refused 2 'is to another host' "hint: run the command on 'host.example.org'"
     [[ ! -e ssh-ran ]]
 }
 

@@ -395,7 +395,7 @@ with_interfaces() {
     assert_refused 1 '192.0.2.256/24'
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
-    assert_refused 2 'the domain has 0 interfaces'
+    assert_refused 2 'the domain has no interface'
 }
 
 @test "an interface is named by its network, if only one is in it" {
@@ -410,7 +410,7 @@ with_interfaces() {
     virt-seed --quiet set --ip=dhcp,network=front - <out.xml >dhcp.xml
     [[ $(request <dhcp.xml) != *192.0.2.10* ]]
     run virt-seed set --ip=192.0.2.10/24,network=back web1.xml
-    assert_refused 2 "the domain has 0 interfaces in the network 'back'" 'mac=MAC'
+    assert_refused 2 "the domain has no interface in the network 'back'" 'mac=MAC'
     run virt-seed set --ip=192.0.2.10/24,network=front,mac=52:54:00:12:34:01 web1.xml
     assert_refused 2 'both mac= and network='
     with_interfaces 52:54:00:12:34:03
@@ -495,7 +495,7 @@ element() {
 a: [
 </ci:user-data>' >element.xml
     run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
-    [[ $stderr = *'error: <user-data>: line 3'*'[yaml]'*'could not start with this element (1 error)'* ]]
+    [[ $stderr = *"error: domain 'web1': <user-data>: line 3"*'[yaml]'*'could not start with this element (1 error)'* ]]
     run -1 --separate-stderr virt-seed --root="$root" set --element=element.xml --dry-run web1.xml
     [[ $stderr = *'could not start with this element (1 error)'* ]]
     element '<ci:hostnam>a</ci:hostnam>' >element.xml
@@ -515,7 +515,7 @@ a: [
 locale: 5
 </ci:user-data>' >element.xml
     run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
-    [[ $output = 'web1: element written; wired' && $stderr = *'warning: <user-data>: line 2'*'[yaml-value]'* ]]
+    [[ $output = 'web1: element written; wired' && $stderr = *"warning: domain 'web1': <user-data>: line 2"*'[yaml-value]'* ]]
     run -0 --separate-stderr virt-seed -q --root="$root" set --element=element.xml -i web1.xml
     [[ ! $output && ! $stderr ]]
 }
