@@ -53,7 +53,7 @@ export function run(argv, onLine, { change = false, input = "" } = {}) {
     });
     const promise = new Promise((resolve, reject) => { process.then(resolve, reject); }).then(finish, problem => {
         finish();
-        throw Object.assign(failureOf(problem, argv[0]), { closed: problem.problem === "terminated" });
+        throw failureOf(problem, argv[0]);
     });
     promise.close = () => process.close("terminated");
     return promise;

@@ -36,7 +36,6 @@ export function ask(title, content, yes, no) {
     $("question-text").replaceChildren(...content);
     $("question-yes").textContent = yes;
     $("question-no").textContent = no;
-    dialog.close();
     dialog.returnValue = "";
     dialog.showModal();
     return new Promise(resolve => {

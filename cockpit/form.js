@@ -5,7 +5,7 @@ import { access, connection, Failure, jsonOf, output, virsh, virtSeed } from "./
 import { $, ask, make, problem, show } from "./dom.js";
 import { describe, Editor } from "./editor.js";
 import { describePending } from "./preview.js";
-import { readDocument, Request } from "./request.js";
+import { readDocument, Request, wrongPackage } from "./request.js";
 
 const checkMilliseconds = 600;
 const simple = ["hostname", "user", "timezone", "keys", "packages"];
@@ -26,6 +26,7 @@ export class Form {
     constructor(onChange) {
         this.onChange = onChange;
         this.request = null;
+        this.saved = Promise.resolve();
         for (const id of [...simple, "password"])
             $(id).addEventListener("input", () => this.#typed());
         $("forget").addEventListener("change", () => this.#typed());
@@ -64,6 +65,7 @@ export class Form {
         this.uuid = null;
         $("password").value = "";
         $("result").replaceChildren();
+        this.#forgetAnswer();
         show($("form"), false);
     }
 
@@ -209,6 +211,13 @@ export class Form {
             this.#typed();
     }
 
+    #forgetAnswer() {
+        $("checking").textContent = "";
+        document.querySelectorAll("[data-part] > .findings").forEach(list => list.remove());
+        $("findings").replaceChildren();
+        $("pending").replaceChildren();
+    }
+
     #set(...options) {
         return virtSeed("set", "--json", "--element=-", ...options, this.uuid);
     }
@@ -225,7 +234,7 @@ export class Form {
         } catch (failure) {
             if (mine !== this.#generation)
                 return;
-            $("checking").textContent = "";
+            this.#forgetAnswer();
             $("pending").replaceChildren(problem(failure));
         }
     }
@@ -273,16 +282,22 @@ export class Form {
         return isPackages ? $("packages").parentElement : editor ?? document.querySelector(`[data-part~="${name}"]`);
     }
 
-    /** Saves the request and then the password. What is not saved stays in the form. */
-    async save() {
-        if (this.#saving || !this.dirty)
-            return;
+    /** Saves the request and then the password. What is not saved stays in the form. `saved` is when that is over. */
+    save() {
+        if (!this.#saving && this.dirty)
+            this.saved = this.#save();
+    }
+
+    async #save() {
+        const wrong = wrongPackage($("packages").value);
         this.#saving = true;
         this.#generation++;
         this.#showDirty();
         $("form").inert = true;
         $("result").replaceChildren("Saving …");
         try {
+            if (wrong)
+                throw new Failure(`'${wrong}' cannot be the name of a package`, "correct it; your changes are still here");
             await this.#saveElement();
             await this.#savePassword();
             const go = () => ($("start").disabled ? $("apply") : $("start")).focus();
@@ -303,7 +318,8 @@ export class Form {
         const typed = [$("password").value, $("forget").checked];
         if (element === this.request.source)
             return;
-        if (!await this.#isCurrent() && !await ask("The request has changed meanwhile", [make("p", {},
+        const isCurrent = (await read(this.uuid)).source === this.request.source;
+        if (!isCurrent && !await ask("The request has changed meanwhile", [make("p", {},
             "Somebody has changed it since you opened this form. If you save, what they have written is replaced.")],
             "Save mine", "Keep editing"))
             throw new Failure("nothing was saved: the definition has changed meanwhile", "your changes are still here");
@@ -325,10 +341,6 @@ export class Form {
         else
             return;
         await this.#reload();
-    }
-
-    async #isCurrent() {
-        return (await read(this.uuid)).source === this.request.source;
     }
 
     async #reload() {

@@ -13,7 +13,9 @@ const form = new Form(() => showButtons());
 const reported = new Map();
 let shown = null; // the UUID of the domain that is shown
 let shownPath = null;
+let listed = null; // what the rows of the list were made from
 let command = null; // what a button has begun, until it ends
+let navigation = Promise.resolve(); // one after the other: each may ask a question
 
 function setUp(domain) {
     if (!domain.result)
@@ -36,6 +38,10 @@ function showList() {
     const none = failure ? "" : `There are no domains at ${connection.uri}. virt-seed new makes one, for example.`;
     const found = domains.length ? "" : none;
     $("list-state").textContent = loaded ? found : "Reading the domains …";
+    const content = JSON.stringify(domains.map(domain => [domain, setUp(domain)]));
+    if (content === listed)
+        return;
+    listed = content;
     const focused = document.activeElement?.dataset?.uuid;
     $("rows").replaceChildren(...domains.map(domain => make("tr", {},
         make("td", {}, make("a", {
@@ -84,34 +90,30 @@ function obstacle() {
 function showButtons() {
     const domain = domainOf(shown);
     const why = obstacle();
-    const running = domain?.state === "running";
+    const active = ["running", "paused"].includes(domain?.state);
     const usable = domain !== undefined && why === null;
-    $("start").disabled = !usable || running;
+    $("start").disabled = !usable || active;
     $("apply").disabled = !usable;
-    $("update").disabled = !usable || !running;
+    $("update").disabled = !usable || !active;
     $("logs").disabled = domain === undefined || !form.mayChange || command !== null || domain.result !== "failed";
-    $("buttons-hint").textContent = why ?? (running
+    $("buttons-hint").textContent = why ?? (active
         ? "Apply now: a new instance, and a reboot. Update the seed: the guest reads it at its next reboot."
         : "Start: boots the guest, and follows how it is set up.");
 }
 
-async function act(button, work) {
+// What it prints is the domain's that was shown then.
+async function act(button, uuid) {
     if (command)
         return;
     progress.clear();
-    reported.delete(shown);
+    reported.delete(uuid);
     command = button;
     showButtons();
-    try {
-        await work();
-    } catch (failure) {
-        if (!failure.closed)
-            progress.add({ event: "end", message: failure.message, hint: failure.hint });
-    }
+    await actions[button](uuid).catch(({ message, hint }) => follow({ uuid, event: "end", message, hint }));
     command = null;
     await refreshStatus();
     showButtons();
-    if (!$(button).disabled)
+    if (uuid === shown && document.activeElement === document.body)
         $(button).focus();
 }
 
@@ -135,20 +137,22 @@ async function apply(uuid) {
         make("pre", { tabIndex: 0 }, plan)], "Apply", "Cancel");
 
     if (yes)
-        await run(virtSeed("apply", "--yes", "--timeout=1800", uuid), line => progress.print(line), { change: true });
+        await run(virtSeed("apply", "--yes", "--timeout=1800", uuid), printer(uuid), { change: true });
 }
 
+const printer = uuid => line => follow({ uuid, event: "line", line });
 const actions = {
     start,
     apply,
-    update: uuid => run(virtSeed("update", uuid), line => progress.print(line), { change: true }),
-    logs: uuid => run(virtSeed("logs", uuid), line => progress.print(line), { change: true }),
+    update: uuid => run(virtSeed("update", uuid), printer(uuid), { change: true }),
+    logs: uuid => run(virtSeed("logs", uuid), printer(uuid), { change: true }),
 };
 
 // An event of a guest, from any command that waits for it.
 function follow(event) {
-    const before = event.event === "boot" ? [] : reported.get(event.uuid) ?? [];
-    reported.set(event.uuid, [...before, event]);
+    if (event.event === "boot" || !reported.has(event.uuid))
+        reported.set(event.uuid, []);
+    reported.get(event.uuid).push(event);
     if (event.uuid === shown)
         progress.add(event);
     if (summary(event))
@@ -165,11 +169,14 @@ function showAll() {
 }
 
 async function navigate() {
+    // What was typed for one domain goes to no other.
+    await form.saved;
     const { path } = cockpit.location;
     const target = path.join("/");
     if (target === shownPath)
         return;
     if (form.dirty && !await ask("Leave without saving?", [make("p", {}, "What you have changed is not saved.")], "Leave", "Stay")) {
+        $("connection").value = connection.scope;
         cockpit.location.go(shownPath.split("/"));
         return;
     }
@@ -202,10 +209,10 @@ async function begin() {
     followStyle();
     // libvirt has no session of root's that virt-seed would use.
     $("connection").querySelector("[value=session]").disabled = user.id === 0;
-    for (const [id, work] of Object.entries(actions))
-        $(id).addEventListener("click", () => act(id, () => work(shown)));
+    for (const id of Object.keys(actions))
+        $(id).addEventListener("click", () => act(id, shown));
     $("connection").addEventListener("change", () => cockpit.location.go([$("connection").value]));
-    cockpit.addEventListener("locationchanged", navigate);
+    cockpit.addEventListener("locationchanged", () => { navigation = navigation.then(navigate); });
     window.addEventListener("beforeunload", event => {
         if (form.dirty)
             event.preventDefault();
@@ -219,10 +226,7 @@ async function begin() {
         showAll();
         form.refresh().catch(() => {});
     }, follow);
-    output(["timedatectl", "list-timezones"]).then(text => {
-        $("zones").replaceChildren(...text.split("\n").map(zone => make("option", { value: zone })));
-    }, () => {});
-    await navigate();
+    navigation = navigation.then(navigate);
 }
 
 begin();

@@ -9,7 +9,6 @@ const boots = {
     "same-instance": "The guest stays the same instance: at its next start, cloud-init repeats only what it does at every " +
         "boot. Users, keys, passwords, packages and addresses wait for “Apply now”, which makes it a new instance.",
     kept: "The guest keeps what it has, and reads no seed (cache=\"keep\").",
-    unknown: "Whether the next start is a new instance is not known.",
 };
 
 /** Describes the member "pending" of an answer as elements. */
@@ -25,16 +24,14 @@ export function describePending(pending, changes) {
         ? make("ul", {}, ...items)
         : make("p", {}, "The guest's documents stay as they were at its last boot."));
     if (items.length || pending.boot !== "same-instance")
-        parts.push(make("p", {}, boots[pending.boot] ?? `The next boot: ${pending.boot}.`));
+        parts.push(make("p", {}, boots[pending.boot] ?? "Whether the next start is a new instance is not known."));
     if (pending.denied)
         parts.push(make("p", { class: "hint" }, `Not all could be compared: ${pending.denied}.`));
     return parts;
 }
 
 function describeDocument(document) {
-    const { path, state, "size-before": before, size } = document;
-    const sizes = [before, size].filter(number => Number.isInteger(number)).join(", then ");
-    const text = `${path}: ${state}${sizes ? `, ${sizes} bytes` : ""}`;
+    const text = `${document.path}: ${document.state}`;
     if (document.secret)
         return make("li", {}, `${text}; it contains secrets, and is not shown`);
     if (!document.diff)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How far the set-up of a guest is, from the events of `virt-seed wait --json` and `virt-seed start --json`.
+import { connection } from "./command.js";
 import { $, make, problem, show } from "./dom.js";
 
 const stageNames = {
@@ -9,7 +10,12 @@ const stageNames = {
     "modules-final": "packages, scripts",
 };
 
-const plain = { wired: "The domain has been wired.", running: "The domain is running.", boot: "The guest boots." };
+const plain = {
+    wired: "The domain has been wired.",
+    running: "The domain is running.",
+    boot: "The guest boots.",
+    silenced: "It reports too much: nothing more of it is shown before its end.",
+};
 
 /** What an event of a guest says in a few words, or null. */
 export function summary(event) {
@@ -49,6 +55,8 @@ export class Progress {
             this.#say(kind === "error" ? "Error: " : "Warning: ", message, kind);
         else if (kind === "end")
             this.#end(event);
+        else if (kind === "line")
+            this.#print(event.line);
     }
 
     #say(word, text, name = "") {
@@ -72,7 +80,8 @@ export class Progress {
             this.#say("", "The domain has started. The guest reports as soon as its cloud-init runs.");
         } else if (outcome === "done") {
             const next = then ? ` It is about to ${then === "reboot" ? "reboot" : "shut down"} by itself.` : "";
-            this.#say("Done: ", `the guest is set up.${next} On this host, 'virt-seed ssh ${domain}' logs in.`, "done");
+            this.#say("Done: ", `the guest is set up.${next} On this host, this logs in: ` +
+                      `virt-seed -c ${connection.uri} ssh '${domain}'`, "done");
         } else if (message) {
             $("outcome").append(problem({ message, hint }));
         } else {
@@ -80,9 +89,7 @@ export class Progress {
         }
     }
 
-    /** Shows a line that a command has printed. */
-    print(line) {
-        show($("progress"), true);
+    #print(line) {
         show($("log"), true);
         $("log").append(`${line}\n`);
         $("log").scrollTop = $("log").scrollHeight;

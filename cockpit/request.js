@@ -10,7 +10,8 @@ export const NS = "urn:virt-seed:cloud-init:1";
 // adds its list to those of the other parts.
 const packagesHead = "#cloud-config\n# Packages: written by virt-seed's page in Cockpit\n" +
     "merge_how: dict(recurse_list)+list(append)\npackages:\n";
-const packageLine = /^- "([^"\\\s]+)"$/;
+const packageName = /^[A-Za-z0-9.+:=~/_-]+$/;
+const packageLine = /^- "([A-Za-z0-9.+:=~/_-]+)"$/;
 
 const children = (parent, name) => parent
     ? [...parent.children].filter(child => child.namespaceURI === NS && child.localName === name)
@@ -89,8 +90,11 @@ function readPackages(text) {
 }
 
 const writePackages = names => names.length
-    ? packagesHead + names.map(name => `- "${name.replace(/["\\]/g, "")}"\n`).join("")
+    ? packagesHead + names.map(name => `- "${name}"\n`).join("")
     : "";
+
+/** The first word of a text that cannot be the name of a package, or undefined. */
+export const wrongPackage = text => words(text).find(name => !packageName.test(name));
 
 const nameOfAlias = alias => alias.replace(/^ua-/, "");
 
@@ -195,17 +199,11 @@ export class Request {
 
     /** What else the request has, which the form keeps: the names of attributes and elements. */
     get others() {
-        const known = ["hostname", "ssh-authorized-keys", "user-data", "vendor-data", "network-config", "initialization"];
-        const knownHere = ["host_name", "host", "user_name", "timezone"];
-        const attributes = [...this.element.attributes]
-                .filter(({ name, value }) => name !== "xmlns" && !name.startsWith("xmlns:") &&
-                        !(name === "password" && value === "stored"))
-                .map(({ name, value }) => `${name}="${value}"`);
-        const elements = (parent, names) => [...(parent?.children ?? [])].map(element => element.localName)
-                .filter(name => !names.includes(name)).map(name => `<${name}>`);
-
-        return [...attributes, ...elements(this.element, known),
-            ...elements(child(this.element, "initialization"), knownHere)];
+        const known = ["password", "hostname", "ssh-authorized-keys", "user-data", "vendor-data", "network-config",
+            "initialization", "host_name", "host", "user_name", "timezone"];
+        const elements = [this.element, child(this.element, "initialization")].flatMap(parent => [...parent?.children ?? []]);
+        return [...[...this.element.attributes].map(({ name }) => name), ...elements.map(({ localName }) => localName)]
+                .filter(name => !known.includes(name) && !name.startsWith("xmlns"));
     }
 
     /**

@@ -48,7 +48,7 @@ export async function refreshStatus() {
     asking = true;
     clearTimeout(timer);
     const answer = await jsonOf(virtSeed("status", "--json")).then(
-        list => ({ domains: list.domains ?? list, failure: null }), failure => ({ failure }));
+        domains => ({ domains, failure: null }), failure => ({ failure }));
     if (mine === generation)
         Object.assign(status, answer, { loaded: true });
     asking = false;
@@ -75,7 +75,9 @@ function followReports() {
         if (event.event === "end" || event.event === "boot")
             soon(0.3);
     });
-    reports.process.catch(() => {});
+    const mine = reports;
+    // Also if it has ended for another reason than the guests.
+    reports.process.catch(() => {}).then(() => setTimeout(() => { mine.key = ""; }, 30000));
 }
 
 /** The domain of this UUID, or undefined. */
