@@ -152,6 +152,24 @@ packges: [nginx]
     steps asks_before_leaving "$web1"
 }
 
+@test "what is typed for a domain is saved there, also if one leaves meanwhile" {
+    define_web1
+    touch "$LAB_DIR/slow"
+    begin_steps leaves_while_saving "$web1"
+    wait_for left
+    rm "$LAB_DIR/slow"
+    go_on
+    end_steps
+    assert_element //hostname mine.example.org
+    assert_element //cloud-init/@password stored
+}
+
+@test "what cannot be the name of a package is refused, and stays in the field" {
+    define_web1
+    steps refuses_packages "$web1"
+    [[ $(virsh dumpxml "$web1") != *nginx* ]]
+}
+
 @test "a password goes to the host by standard input, and only its hash is stored" {
     local stored=$LAB_DIR/root/var/lib/virt-seed/secrets/$web1/password
 

@@ -169,8 +169,41 @@ def asks_before_leaving(uuid):
         assert page.element("hostname").get_attribute("value") == "mine.example.org"
         page.click("back")
         wait_until(lambda: page.shown("question"), "the page asks again")
+        # As the browser's own button does.
+        page.driver.execute_script("window.location.hash = '#/session'")
+        time.sleep(0.5)
+        page.click("question-no")
+        time.sleep(0.5)
+        assert not page.shown("question") and page.element("connection").get_attribute("value") == "system"
+        assert page.element("hostname").get_attribute("value") == "mine.example.org"
+        page.click("back")
+        wait_until(lambda: page.shown("question"), "the page asks once more")
         page.click("question-yes")
         wait_until(lambda: page.shown("domains"), "the list is shown")
+
+
+def leaves_while_saving(uuid):
+    with Page() as page:
+        page.go("system", uuid)
+        page.type("hostname", "mine.example.org")
+        page.type("password", "correct horse")
+        page.checked()
+        page.click("save")
+        page.wait_text("result", "Saving")
+        page.click("back")
+        time.sleep(0.5)
+        tell("left")
+        wait_until(lambda: page.shown("domains"), "the list is shown")
+        assert not page.shown("question")
+
+
+def refuses_packages(uuid):
+    with Page() as page:
+        page.go("system", uuid)
+        page.type("packages", 'nginx gi"t')
+        page.checked()
+        assert "'gi\"t' cannot be the name" in page.save()
+        assert page.element("packages").get_attribute("value") == 'nginx gi"t'
 
 
 def stores_a_password(uuid):

@@ -96,6 +96,7 @@ field() {
 
 # The guest is iPXE, which runs its user-data: a script that ends it.
 @test "a guest with user networking fetches its seed" {
+    host_need initrd
     on_host sh -c "cp /usr/lib/ipxe/ipxe.lkrn $images"
     metadata=$(request "<ci:user-data>#!ipxe
 reboot</ci:user-data>") interface=user memory=128 \
