@@ -20,8 +20,8 @@
 # its packages are installed:
 #
 #   host_has_selinux      whether this is one
-#   host_need WHAT        skip the test, or in setup_file all tests, if such a host lacks this: apparmor, saving or
-#                         sessions
+#   host_need WHAT        skip the test, or in setup_file all tests, if such a host lacks this: apparmor, initrd,
+#                         saving or sessions
 #   host_load_policy      do what virt-seed-selinux(8) says
 #   host_allow_shim       have its boolean on
 #
