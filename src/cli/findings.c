@@ -25,10 +25,9 @@ findings_refuse(const struct findings *findings, const struct domain *domain,
 {
     if (findings->errors == 0)
         return 0;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "domain '%s' could not start with this %s (%zu %s)", domain->name,
-                       what, findings->errors,
-                       findings->errors == 1 ? "error" : "errors");
+    return failure_set(
+        failure, FAILURE_REQUEST, "domain '%s' could not start with this %s (%zu %s)",
+        domain->name, what, findings->errors, findings->errors == 1 ? "error" : "errors");
 }
 
 void

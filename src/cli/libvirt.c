@@ -233,11 +233,12 @@ require_local(const char *uri, struct failure **failure)
 
     if (!server)
         return 0;
-    return failure_set(failure, FAILURE_USAGE,
-                       "this command reads the host's files and secrets, and the connection "
-                       "is to another host\n"
-                       "run the command on '%.256s', without --connect",
-                       server);
+    return failure_set(
+        failure, FAILURE_USAGE,
+        "this command reads the host's files and secrets, and the connection "
+        "is to another host\n"
+        "run the command on '%.256s', without --connect",
+        server);
 }
 
 int
