@@ -19,7 +19,7 @@
 
 packages_to_build() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
-        libjansson-dev nettle-dev libcrypt-dev zlib1g-dev uuid-dev libsmartcols-dev libvirt-dev \
+        libjansson-dev nettle-dev libcrypt-dev zlib1g-dev libsmartcols-dev libvirt-dev \
         libmicrohttpd-dev libmnl-dev libsystemd-dev
 }
 

@@ -122,13 +122,15 @@ libdomain_a_SOURCES = \
 	%D%/domain/ssh-key.c \
 	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
+	%D%/domain/uuid.c \
+	%D%/domain/uuid.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
 	%D%/domain/xml-format.c \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)
-libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS)
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
@@ -140,7 +142,7 @@ libwire_a_SOURCES = \
 	%D%/wire/wire.c \
 	%D%/wire/wire.h \
 	$(NULL)
-libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
+libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 
 libseed_a_SOURCES = \
 	%D%/seed/cloud-config.c \
@@ -169,7 +171,7 @@ libseed_a_SOURCES = \
 	%D%/seed/yaml.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
+	$(NETTLE_CFLAGS) $(ZLIB_CFLAGS)
 
 as_strings = sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/'
 
@@ -218,7 +220,7 @@ libstore_a_SOURCES = \
 	%D%/store/seed-file.c \
 	%D%/store/seed-file.h \
 	$(NULL)
-libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
+libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 
 libmaker_a_SOURCES = \
 	%D%/maker/exchange.c \
@@ -274,7 +276,7 @@ libimport_a_SOURCES = \
 	%D%/import/seed.c \
 	%D%/import/vendor-data.c \
 	$(NULL)
-libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
 SEED_ARCHIVES = libmaker.a libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libhost.a \
@@ -287,7 +289,6 @@ SEED_LIBS = \
 	$(HOGWEED_LIBS) \
 	$(NETTLE_LIBS) \
 	$(ZLIB_LIBS) \
-	$(UUID_LIBS) \
 	$(NULL)
 
 sbin_PROGRAMS += virt-seed-hook virt-seed-maker
@@ -326,7 +327,7 @@ virt_seed_vdsm_SOURCES = \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libstore.a libwire.a libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) \
-	$(NETTLE_LIBS) $(UUID_LIBS)
+	$(NETTLE_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu
 
@@ -448,6 +449,6 @@ virt_seed_SOURCES = \
 	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)
+	$(NETTLE_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)
 virt_seed_LDADD = libimport.a $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
 	$(SMARTCOLS_LIBS) $(CRYPT_LIBS)

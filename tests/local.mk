@@ -55,6 +55,7 @@ unit_tests = \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-user-data \
+	%D%/unit/test-uuid \
 	%D%/unit/test-text \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
@@ -204,6 +205,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
 %C%_unit_test_text_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_text_LDADD = $(UNIT_LDADD)
+%C%_unit_test_uuid_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_uuid_LDADD = $(UNIT_LDADD)
 %C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
@@ -324,7 +327,7 @@ check_PROGRAMS += %D%/functional/sandbox-plant maker-in-root
 %C%_functional_sandbox_plant_LDADD = libmaker.a libbase.a $(LIBXML2_LIBS) $(JANSSON_LIBS)
 maker_in_root_SOURCES = %D%/maker-in-root.c
 maker_in_root_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-maker_in_root_LDADD = libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(UUID_LIBS)
+maker_in_root_LDADD = libdomain.a libhost.a libbase.a $(LIBXML2_LIBS) $(NETTLE_LIBS)
 
 # A maker that was taken over.
 check_PROGRAMS += %D%/functional/hostile-maker

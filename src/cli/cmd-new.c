@@ -12,7 +12,6 @@
 #include <sys/statvfs.h>
 
 #include <libvirt/virterror.h>
-#include <uuid.h>
 
 #include "base/names.h"
 #include "base/scope.h"
@@ -32,6 +31,7 @@
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/ssh-key.h"
+#include "domain/uuid.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "store/guest-report.h"
@@ -493,10 +493,8 @@ make_definition(struct making *making, struct machine *machine, const char *xml,
     struct definition *definition = &machine->definition;
     cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *path = xasprintf("%s/%s", making->pool.path, machine->target);
-    uuid_t uuid;
 
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, machine->uuid);
+    uuid_make(machine->uuid);
     definition->doc =
         machine_name(xml, machine->name, machine->uuid, machine == making->machines, path,
                      making->is_qcow2 ? "qcow2" : "raw", failure);

@@ -18,8 +18,6 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
-#include <uuid/uuid.h>
-
 #include "base/process.h"
 #include "base/scope.h"
 #include "cli/cli.h"
@@ -28,6 +26,7 @@
 #include "cli/libvirt.h"
 #include "cli/rehearsal.h"
 #include "cli/waiting.h"
+#include "domain/uuid.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 
@@ -310,15 +309,13 @@ rehearse(struct trial *trial, struct failure **failure)
     const struct context *context = trial->context;
     struct rehearsal *rehearsal = &trial->rehearsal;
     cleanup_seed struct seed seed = {0};
-    uuid_t uuid;
 
     /* What follows the waiting may take longer than the timeout. */
     alarm(0);
     if (definition_load_domain(&trial->definition, context, context->operands[0],
                                DEFINITION_READ, failure) < 0)
         return -1;
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, rehearsal->uuid);
+    uuid_make(rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     rehearsal->path = xasprintf("%s/%s", scope()->trydir, rehearsal->uuid);
     if (libvirt_require_own(trial->definition.connection, failure) < 0 ||

@@ -5,7 +5,6 @@
 
 #include <libvirt/virterror.h>
 #include <libxml/uri.h>
-#include <uuid.h>
 
 #include "base/fs.h"
 #include "base/scope.h"
@@ -296,9 +295,8 @@ virDomainPtr
 libvirt_find_domain(virConnectPtr connection, const char *name, struct failure **failure)
 {
     virDomainPtr domain = NULL;
-    uuid_t uuid;
 
-    if (uuid_parse(name, uuid) == 0)
+    if (strlen(name) == UUID_LENGTH)
         domain = virDomainLookupByUUIDString(connection, name);
     if (!domain)
         domain = virDomainLookupByName(connection, name);

@@ -3,12 +3,11 @@
 
 #include <sys/file.h>
 
-#include <uuid/uuid.h>
-
 #include "base/child.h"
 #include "base/fs.h"
 #include "base/names.h"
 #include "cli/rehearsal.h"
+#include "domain/uuid.h"
 #include "host/libvirt-host.h"
 #include "host/own-directory.h"
 #include "host/report-file.h"
@@ -29,16 +28,13 @@ fail_file(const struct rehearsal *rehearsal, const char *what, const char *name,
 int
 rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure)
 {
-    uuid_t uuid;
-
     rehearsal->root = root;
     rehearsal->qemu = qemu_user_find(root);
     rehearsal->parent =
         own_directory_open(root, scope()->trydir, scope()->pass_mode, failure);
     if (rehearsal->parent < 0)
         return -1;
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, rehearsal->directory_name);
+    uuid_make(rehearsal->directory_name);
     if (mkdirat(rehearsal->parent, rehearsal->directory_name, scope()->pass_mode) == 0)
         rehearsal->directory = openat(rehearsal->parent, rehearsal->directory_name,
                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC);

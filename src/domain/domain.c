@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/names.h"
 #include "domain/domain.h"
+#include "domain/uuid.h"
 #include "domain/xml.h"
 #include "host/forbidden-paths.h"
 #include "host/label.h"
@@ -41,27 +42,14 @@ domain_find_serial(const struct domain *domain)
 
 /* --- the UUID ----------------------------------------------------------------------- */
 
-/* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. An element
- * without text is none. `name` is what the element is called. */
+/* An element without text is none. `name` is what the element is called. */
 static int
 read_uuid(char uuid[UUID_LENGTH + 1], const xmlNode *node, const char *name,
           struct failure **failure)
 {
     cleanup_free char *text = xml_text(node);
-    const char *at = text;
-    size_t length = 0;
 
-    for (; *at; at++) {
-        if (*at == '-' || isspace((unsigned char)*at))
-            continue;
-        if (!isxdigit((unsigned char)*at) || length >= UUID_LENGTH)
-            break;
-        if (UUID_PATTERN[length] == '-')
-            uuid[length++] = '-';
-        uuid[length++] = (char)tolower((unsigned char)*at);
-    }
-    uuid[length] = '\0';
-    if (!*text || (!*at && length == UUID_LENGTH))
+    if (!*text || uuid_read(uuid, text))
         return 0;
     return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(node),
                           "%s is '%.64s', expected 32 hex digits\n"

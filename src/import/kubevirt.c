@@ -7,9 +7,8 @@
  */
 #include "config.h"
 
-#include <uuid.h>
-
 #include "domain/guest-value.h"
+#include "domain/uuid.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
@@ -69,11 +68,11 @@ add_instance_id(const struct kubevirt_machine *machine, struct failure **failure
     const char *namespace = machine->object->namespace;
     cleanup_free char *name = NULL;
     const char *uuid, *id;
-    uuid_t parsed;
+    char parsed[UUID_LENGTH + 1];
 
     if (manifest_get_text(&uuid, &machine->firmware, "uuid", failure) < 0)
         return -1;
-    if (uuid && uuid_parse(uuid, parsed) < 0)
+    if (uuid && !uuid_read(parsed, uuid))
         return manifest_fail(&machine->firmware, "uuid", "is not a UUID",
                              "write 32 hexadecimal digits with dashes, or remove it",
                              failure);

@@ -88,7 +88,7 @@ maker_wire_definition(const struct buffer *xml, const struct config *config,
 
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
-    /* libvirt's always has one; to make one, libuuid does what a maker may not. */
+    /* libvirt's always has one, and no UUID may come from a maker. */
     if (domain_require_uuid(&domain, failure) < 0)
         return -1;
     wire_facts_read(&facts, &domain);

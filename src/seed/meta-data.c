@@ -3,11 +3,10 @@
 
 #include <math.h>
 
-#include <uuid.h>
-
 #include "base/json.h"
 #include "domain/domain.h"
 #include "domain/guest-value.h"
+#include "domain/uuid.h"
 #include "domain/xml.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
@@ -371,17 +370,13 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
 static char *
 make_uuid(const struct request *request, const char *instance_id)
 {
-    uuid_t space, uuid;
-    char text[UUID_STR_LEN];
+    char uuid[UUID_LENGTH + 1];
 
     if (request->instance_id_policy == INSTANCE_ID_FIXED ||
         strcmp(instance_id, INSTANCE_ID_MASK) == 0)
         return xstrdup(instance_id);
-    if (uuid_parse(request->domain->uuid, space) < 0)
-        uuid_clear(space);
-    uuid_generate_sha1(uuid, space, instance_id, strlen(instance_id));
-    uuid_unparse_lower(uuid, text);
-    return xstrdup(text);
+    uuid_make_of_name(uuid, request->domain->uuid, instance_id);
+    return xstrdup(uuid);
 }
 
 /* Adds the domain's devices, what refers to other documents, and the password. */

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <uuid.h>
-
 #include "base/json.h"
 #include "host/documents.h"
 #include "host/report-file.h"
@@ -356,11 +354,9 @@ static bool
 is_line(const json_t *value)
 {
     const json_t *id = json_object_get(value, "boot");
-    uuid_t uuid;
 
     return json_integer_value(json_object_get(value, "virt-seed")) == 1 &&
-           json_string_length(id) == UUID_LENGTH &&
-           uuid_parse(json_string_value(id), uuid) == 0;
+           json_is_string(id) && text_is_uuid(json_string_value(id));
 }
 
 /* Return: whether the value is a valid line that counts. */

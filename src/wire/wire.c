@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <uuid.h>
-
 #include "base/names.h"
+#include "domain/uuid.h"
 #include "domain/xml.h"
 #include "wire/parts.h"
 
@@ -122,12 +121,10 @@ static void
 add_uuid(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *node = xml_child(domain->root, "uuid");
-    uuid_t uuid;
 
-    do {
-        uuid_generate_random(uuid);
-        uuid_unparse_lower(uuid, domain->uuid);
-    } while (looks_like_amazon(domain->uuid));
+    do
+        uuid_make(domain->uuid);
+    while (looks_like_amazon(domain->uuid));
     if (!node)
         node = xml_add_after(xml_child(domain->root, "name"), "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);

@@ -86,7 +86,7 @@ libraries_of() {
     local module listed
 
     run -0 virt-seed-maker --version
-    for module in yaml jansson nettle hogweed uuid; do
+    for module in yaml jansson nettle hogweed; do
         listed=0
         if grep -q "^virt-seed-maker includes .*\b${module}[^ ]* [0-9]" <<<"$output"; then
             listed=1
