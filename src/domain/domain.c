@@ -48,8 +48,9 @@ read_uuid(char uuid[UUID_LENGTH + 1], const xmlNode *node, const char *name,
           struct failure **failure)
 {
     cleanup_free char *text = xml_text(node);
+    const bool is_uuid = uuid_read(uuid, text);
 
-    if (!*text || uuid_read(uuid, text))
+    if (is_uuid || !*text)
         return 0;
     return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(node),
                           "%s is '%.64s', expected 32 hex digits\n"

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "base/base.h"
-#include "base/text.h"
 
 /* Reads the text as libvirt does (virUUIDParse), with dashes and spaces anywhere. Return:
- * whether it is a UUID. */
+ * whether it is a UUID; `uuid` gets it, or the part of it that could be read. */
 bool uuid_read(char uuid[UUID_LENGTH + 1], const char *text);
 
 /* A random one (version 4). */
