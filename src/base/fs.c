@@ -138,18 +138,32 @@ fs_next(DIR *entries)
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
 
+/* Return: whether it is known how much there is to read. The maker may not call fstat(2). */
+static bool
+find_rest(int fd, size_t *size)
+{
+    const off_t position = lseek(fd, 0, SEEK_CUR);
+    off_t end;
+
+    if (position < 0)
+        return false;
+    end = lseek(fd, 0, SEEK_END);
+    lseek(fd, position, SEEK_SET);
+    *size = (size_t)(end - position);
+    return end >= position;
+}
+
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
 {
-    size_t start = buffer->size;
-    size_t first = READ_ROOM;
-    struct stat status;
+    const size_t start = buffer->size;
+    size_t size;
 
-    /* Reserve the size of a regular file, or a fixed amount for a pipe. */
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= 0)
-        first = ((size_t)status.st_size < limit ? (size_t)status.st_size : limit) +
-                READ_ROOM_MINIMUM + 1;
-    buffer_reserve(buffer, first);
+    /* Reserve what a file has, or a fixed amount for a pipe. */
+    if (find_rest(fd, &size))
+        buffer_reserve(buffer, (size < limit ? size : limit) + READ_ROOM_MINIMUM + 1);
+    else
+        buffer_reserve(buffer, READ_ROOM);
     for (;;) {
         size_t room = buffer->capacity - buffer->size;
         char *end = buffer_reserve(buffer, room > READ_ROOM_MINIMUM ? 0 : READ_ROOM);
