@@ -109,10 +109,16 @@ ask(struct making *making, const struct pipeline *pipeline, struct failure **fai
 {
     const struct host *host = making->host;
     struct needs *needs = &making->needs;
+    xmlNode *node;
 
     if (pipeline_begin(pipeline, host, making->domain, &making->request, needs, failure) <
         0)
         return -1;
+    /* The request, unless it is a payload or the shim's, has its own copies; large
+     * documents need not be in memory twice. */
+    node = request_find(making->domain);
+    if (node)
+        xml_remove(node);
     if (!making->resumes) {
         need_labels(making->domain, needs);
         needs_add(needs, NEED_DEFINITION, NULL);
@@ -324,7 +330,6 @@ prepare(struct making *making, struct failure **failure)
         .config = making->config,
         .key = &making->verdict->key,
     };
-    xmlNode *node;
 
     if (!concerns_us(facts))
         return 0;
@@ -346,10 +351,6 @@ prepare(struct making *making, struct failure **failure)
     /* Started unwired, as configured: it could not read a seed. */
     if (!wire_facts_are_wired(facts))
         return 0;
-    /* The request has its own copies; large documents need not be in memory twice. */
-    node = request_find(making->domain);
-    if (node)
-        xml_remove(node);
     if (seed_make(&making->verdict->seed, &making->request, failure) < 0)
         return -1;
     making->verdict->kind = VERDICT_SEED;

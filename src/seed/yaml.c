@@ -35,7 +35,8 @@ struct anchor {
 struct reader {
     yaml_parser_t parser;
     struct yaml *yaml;
-    bool sort_keys; /* refuse what Python cannot sort */
+    bool keeps_text; /* of scalars; who only checks a document needs none of it */
+    bool sort_keys;  /* refuse what Python cannot sort */
     struct anchor *anchors;
     int anchor_count;
     int alias_count;
@@ -310,6 +311,19 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
     return 0;
 }
 
+/* The event's text goes with it. */
+static void
+keep_text(struct reader *reader, struct yaml_node *node)
+{
+    if (node->kind != YAML_SCALAR)
+        return;
+    if (reader->keeps_text)
+        node->text =
+            memcpy(allocate(reader, node->length + 1), node->text, node->length + 1);
+    else
+        node->text = "";
+}
+
 /* Return: the node that begins with the event, or NULL. */
 static const struct yaml_node *
 read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
@@ -331,8 +345,7 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         tag = event->data.scalar.tag;
         plain = event->data.scalar.plain_implicit;
         node->length = event->data.scalar.length;
-        node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
-                            node->length + 1);
+        node->text = (const char *)event->data.scalar.value;
         /* PyYAML takes it for the indicator of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
@@ -355,8 +368,10 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
                   tag ? "remove the tag" : "put it in quotes", failure);
     else if (count(reader, node->line, 1, node->length, failure) == 0 && name)
         anchor = add_anchor(reader, node, (const char *)name, failure);
-    if (*failure ||
-        (node->kind != YAML_SCALAR && read_items(reader, node, flow, failure) < 0))
+    if (*failure)
+        return NULL;
+    keep_text(reader, node);
+    if (node->kind != YAML_SCALAR && read_items(reader, node, flow, failure) < 0)
         return NULL;
     if (anchor) {
         anchor->nodes = reader->nodes - nodes;
@@ -492,27 +507,37 @@ begin(yaml_parser_t *parser, const char *data, size_t size, struct failure **fai
  * read_documents() has the first three, read_node() the fourth, and read_items() and
  * read_item() the others. Each gets the event that begins it, and reads up to its last.
  */
+static int
+read_data(struct reader *reader, const char *data, size_t size, enum yaml_shape shape,
+          struct failure **failure)
+{
+    int result;
+
+    *reader->yaml = (struct yaml){0};
+    reader->sort_keys = shape == YAML_CLOUD_CONFIG;
+    if (begin(&reader->parser, data, size, failure) < 0)
+        return -1;
+    result = read_documents(reader, shape, failure);
+    yaml_parser_delete(&reader->parser);
+    return result;
+}
+
 int
 yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
           struct failure **failure)
 {
-    struct reader reader = {.yaml = yaml, .sort_keys = shape == YAML_CLOUD_CONFIG};
-    int result;
+    struct reader reader = {.yaml = yaml, .keeps_text = true};
 
-    *yaml = (struct yaml){0};
-    if (begin(&reader.parser, data, size, failure) < 0)
-        return -1;
-    result = read_documents(&reader, shape, failure);
-    yaml_parser_delete(&reader.parser);
-    return result;
+    return read_data(&reader, data, size, shape, failure);
 }
 
 int
 yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure **failure)
 {
     cleanup_yaml struct yaml yaml = {0};
+    struct reader reader = {.yaml = &yaml};
 
-    return yaml_read(&yaml, data, size, shape, failure);
+    return read_data(&reader, data, size, shape, failure);
 }
 
 bool
