@@ -15,7 +15,7 @@ let shown = null; // the UUID of the domain that is shown
 let shownPath = null;
 let listed = null; // what the rows of the list were made from
 let command = null; // what a button has begun, until it ends
-let navigation = Promise.resolve(); // one after the other: each may ask a question
+let navigation = Promise.resolve();
 
 function setUp(domain) {
     if (!domain.result)
@@ -204,6 +204,11 @@ async function navigate() {
     showAll();
 }
 
+// One after the other: each may ask a question. One that fails does not hold up the next.
+function queueNavigation() {
+    navigation = navigation.catch(console.error).then(navigate);
+}
+
 async function begin() {
     const user = await cockpit.user();
     followStyle();
@@ -212,7 +217,7 @@ async function begin() {
     for (const id of Object.keys(actions))
         $(id).addEventListener("click", () => act(id, shown));
     $("connection").addEventListener("change", () => cockpit.location.go([$("connection").value]));
-    cockpit.addEventListener("locationchanged", () => { navigation = navigation.then(navigate); });
+    cockpit.addEventListener("locationchanged", queueNavigation);
     window.addEventListener("beforeunload", event => {
         if (form.dirty)
             event.preventDefault();
@@ -226,7 +231,7 @@ async function begin() {
         showAll();
         form.refresh().catch(() => {});
     }, follow);
-    navigation = navigation.then(navigate);
+    queueNavigation();
 }
 
 begin();

@@ -34,7 +34,7 @@ teardown_file() {
     lab_stop
 }
 
-# A nic in a bridge, which nobody starts.
+# In a bridge that need not exist: the domains with it are not started.
 nic="<interface type='bridge'><source bridge='br0'/><mac address='$mac'/></interface>"
 
 # What the form knows of it, and what it does not.
@@ -225,7 +225,7 @@ packges: [nginx]
     end_session
 }
 
-@test "in a user's own session nobody needs administrative access" {
+@test "a user's own session needs no administrative access" {
     begin runtime
     domain_xml mine "$web2" | her_virsh define /dev/stdin
     steps session "$web2" "$home" "/run/user/$ann" "$ann"
@@ -265,7 +265,7 @@ packges: [nginx]
     guest_xml "$images" web2 "$web2" "$images/web2.console" <<'END' | lab_virsh define --validate /dev/stdin
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1"><ci:user-data>
 #!/bin/sh
-echo there is no such host
+echo could not resolve the host
 exit 1
 </ci:user-data></ci:cloud-init>
 END

@@ -355,7 +355,7 @@ def follows_a_failure(uuid):
         wait_until(lambda: "failed" in rows(page)["web2"], "the list shows that it failed", BOOT)
         page.go("system", uuid)
         page.click("logs")
-        page.wait_text("log", "there is no such host")
+        page.wait_text("log", "could not resolve the host")
 
 
 # --- an ordinary user -------------------------------------------------------------------------
