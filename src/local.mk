@@ -38,10 +38,12 @@ libbase_a_SOURCES = \
 	%D%/base/qemu-list.h \
 	%D%/base/scope.c \
 	%D%/base/scope.h \
+	%D%/base/signals.c \
 	%D%/base/text.c \
 	%D%/base/text.h \
 	%D%/base/user.c \
 	%D%/base/user.h \
+	%D%/base/utf8.c \
 	$(NULL)
 
 # What the hook does as root: libc alone.

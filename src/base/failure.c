@@ -64,21 +64,6 @@ failure_hint(struct failure **failure, const char *format, ...)
 }
 
 int
-failure_at_line(struct failure **failure, int line)
-{
-    if (!(*failure)->line)
-        (*failure)->line = line;
-    return -1;
-}
-
-int
-failure_in_line(struct failure **failure, int line)
-{
-    (*failure)->part_line = line;
-    return failure_prefix(failure, "line %d", line);
-}
-
-int
 failure_prefix(struct failure **failure, const char *format, ...)
 {
     cleanup_free char *context = NULL;

@@ -101,12 +101,26 @@ int failure_set_whole(struct failure **failure, enum failure_code code, int line
  * hint or line stays. Return: -1. */
 int failure_hint(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-int failure_at_line(struct failure **failure, int line);
-/* Puts "line N: ", of a document's text, in front of the message. Return: -1. */
-int failure_in_line(struct failure **failure, int line);
+
+static inline int
+failure_at_line(struct failure **failure, int line)
+{
+    if (!(*failure)->line)
+        (*failure)->line = line;
+    return -1;
+}
+
 /* Puts the context in front of the message: "context: message". Return: -1. */
 int failure_prefix(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Puts "line N: ", of a document's text, in front of the message. Return: -1. */
+static inline int
+failure_in_line(struct failure **failure, int line)
+{
+    (*failure)->part_line = line;
+    return failure_prefix(failure, "line %d", line);
+}
 
 /* Makes formatted text safe to show, in place, whatever names from outside it contains:
  * bounded, UTF-8, one line, no terminal control. Return: the text. */

@@ -138,32 +138,33 @@ fs_next(DIR *entries)
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
 
-/* Return: whether it is known how much there is to read. The maker may not call fstat(2). */
-static bool
-find_rest(int fd, size_t *size)
+/* Return: how much there is to read, 0 if that is not known, or -errno. The maker may not
+ * call fstat(2). */
+static off_t
+find_rest(int fd)
 {
     const off_t position = lseek(fd, 0, SEEK_CUR);
-    off_t end;
+    const off_t end = position < 0 ? -1 : lseek(fd, 0, SEEK_END);
 
-    if (position < 0)
-        return false;
-    end = lseek(fd, 0, SEEK_END);
-    lseek(fd, position, SEEK_SET);
-    *size = (size_t)(end - position);
-    return end >= position;
+    if (end < 0)
+        return 0;
+    if (lseek(fd, position, SEEK_SET) < 0)
+        return -errno;
+    return end > position ? end - position : 0;
 }
 
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
 {
     const size_t start = buffer->size;
-    size_t size;
+    const off_t rest = find_rest(fd);
+    size_t first = READ_ROOM;
 
-    /* Reserve what a file has, or a fixed amount for a pipe. */
-    if (find_rest(fd, &size))
-        buffer_reserve(buffer, (size < limit ? size : limit) + READ_ROOM_MINIMUM + 1);
-    else
-        buffer_reserve(buffer, READ_ROOM);
+    if (rest < 0)
+        return (int)rest;
+    if (rest > 0)
+        first = ((size_t)rest < limit ? (size_t)rest : limit) + READ_ROOM_MINIMUM + 1;
+    buffer_reserve(buffer, first);
     for (;;) {
         size_t room = buffer->capacity - buffer->size;
         char *end = buffer_reserve(buffer, room > READ_ROOM_MINIMUM ? 0 : READ_ROOM);
@@ -244,7 +245,12 @@ fs_make_directories(int root, const char *path, mode_t mode)
     cleanup_free char *copy = xstrdup(path);
     cleanup_close int dir = -1;
     char *rest = NULL;
+    /* Nearly always, all of them exist. */
+    const int fd =
+        open_resolved(root, path, O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 
+    if (fd != -ENOENT)
+        return fd;
     for (char *name = strtok_r(copy, "/", &rest); name;
          name = strtok_r(NULL, "/", &rest)) {
         int parent = dir < 0 ? root : dir;

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 
 #include "base/fs.h"
 #include "base/process.h"
@@ -36,26 +35,6 @@ process_harden(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     umask(022);
-}
-
-int
-process_catch_signals(const int *signals)
-{
-    sigset_t set;
-    int fd;
-
-    sigemptyset(&set);
-    for (; *signals; signals++) {
-        struct sigaction action;
-
-        if (sigaction(*signals, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(&set, *signals);
-    }
-    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return fd;
 }
 
 static const char *late_message;

@@ -26,7 +26,6 @@ static const struct scope of_system = {
     .conf_mode = 0755,
     .owner_name = "root",
     .own_hint = "run chown root:root",
-    .denied_hint = "run the command as root",
 };
 
 static struct scope of_session = {
@@ -39,7 +38,6 @@ static struct scope of_session = {
     .owner_group = (gid_t)-1,
     .owner_name = "your own user",
     .own_hint = "make it yourself; look at it first: ls -ld",
-    .denied_hint = "look at the owners and modes of your own directories",
 };
 
 static const struct scope *chosen = &of_system;
@@ -48,6 +46,18 @@ const struct scope *
 scope(void)
 {
     return chosen;
+}
+
+const char *
+scope_denied_hint(void)
+{
+    if (chosen == &of_session)
+        return "look at the owners and modes of your own directories";
+    if (geteuid() != 0)
+        return "run the command as root";
+    /* Only a policy denies root anything. */
+    return "restore the labels for SELinux: restorecon -RFv " VIRT_SEED_CONFDIR
+           " " VIRT_SEED_RUNDIR " " VIRT_SEED_STATEDIR " " VIRT_SEED_REPORTDIR;
 }
 
 /* --- a session ---------------------------------------------------------------------- */

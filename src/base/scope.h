@@ -48,11 +48,13 @@ struct scope {
     gid_t owner_group;      /* which may read them, too; (gid_t)-1: no group may */
     const char *owner_name; /* as messages say it */
     const char *own_hint; /* what to do about a file of somebody else's; then its path */
-    const char *denied_hint; /* what to do if a permission is missing */
 };
 
 /* Return: the process's scope. */
 const struct scope *scope(void);
+
+/* Return: what to do if a permission is missing, a hint. */
+const char *scope_denied_hint(void);
 
 /*
  * Chooses the session of that user. The home is that of the user's line in /etc/passwd below

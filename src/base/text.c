@@ -5,9 +5,8 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: the length of the text's first character; 0 if it is not valid. */
-static size_t
-character_length(const char *text, size_t size)
+size_t
+utf8_length(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     const unsigned char first = bytes[0];
@@ -38,35 +37,6 @@ character_length(const char *text, size_t size)
             return 0;
     }
     return length;
-}
-
-bool
-utf8_is_valid(const char *data, size_t size)
-{
-    while (size > 0) {
-        size_t length = (unsigned char)*data < 0x80 ? 1 : character_length(data, size);
-
-        if (length == 0)
-            return false;
-        data += length;
-        size -= length;
-    }
-    return true;
-}
-
-void
-utf8_repair(char *text)
-{
-    for (size_t size = strlen(text); size > 0;) {
-        size_t length = character_length(text, size);
-
-        if (length == 0) {
-            *text = '?';
-            length = 1;
-        }
-        text += length;
-        size -= length;
-    }
 }
 
 /* Ranges of characters that differ in their last byte only. */
@@ -106,7 +76,7 @@ unfit_length(const char *text, size_t size)
 size_t
 utf8_next(const char *text, size_t size, bool *is_fit)
 {
-    const size_t length = character_length(text, size);
+    const size_t length = utf8_length(text, size);
 
     *is_fit = length > 0 && unfit_length(text, size) == 0;
     return length == 0 ? 1 : length;

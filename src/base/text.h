@@ -10,7 +10,10 @@
 /* --- UTF-8 ------------------------------------------------------------------------ */
 /* For text that may not be UTF-8: from files, or cut by a format's precision. */
 
-/* Return: whether all of the bytes are valid UTF-8 (RFC 3629). */
+/* Return: the length of the text's first character; 0 if it is not valid (RFC 3629). */
+size_t utf8_length(const char *text, size_t size);
+
+/* Return: whether all of the bytes are valid UTF-8. */
 bool utf8_is_valid(const char *data, size_t size);
 
 /* Replaces each byte that is not part of a UTF-8 character with '?', in place. */

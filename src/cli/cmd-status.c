@@ -79,7 +79,7 @@ find_seed(struct domain_status *status, int root, const struct domain *domain,
     if (error == 0)
         return ANSWER_YES;
     failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s\n%s",
-                      scope()->rundir, name, scope()->denied_hint);
+                      scope()->rundir, name, scope_denied_hint());
     take_unread(status, &failure);
     return ANSWER_UNKNOWN;
 }

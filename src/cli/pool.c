@@ -108,7 +108,7 @@ pool_open(struct pool *pool, virConnectPtr connection, const char *name, bool dr
     if (pool->directory < 0 || faccessat(pool->directory, ".", W_OK, AT_EACCESS) < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not write to %s\n%s", pool->path,
-                                 scope()->denied_hint);
+                                 scope_denied_hint());
     return 0;
 }
 

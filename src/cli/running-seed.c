@@ -35,7 +35,7 @@ running_seed_check_caller(const struct context *context, struct failure **failur
                            context->root_path);
     if (geteuid() != scope()->owner)
         return failure_set(failure, FAILURE_RUNDIR, "only %s may write to %s\n%s",
-                           scope()->owner_name, scope()->rundir, scope()->denied_hint);
+                           scope()->owner_name, scope()->rundir, scope_denied_hint());
     return 0;
 }
 

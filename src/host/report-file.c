@@ -268,7 +268,7 @@ log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
         if (error == -EACCES)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not read %s/%s\n%s", directories[i], name,
-                                     scope()->denied_hint);
+                                     scope_denied_hint());
         if (error < 0)
             return libvirt_group_fail(FAILURE_SYSTEM, "read", directories[i], name, error,
                                       failure);

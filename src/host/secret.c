@@ -96,14 +96,8 @@ fail_open(int error, const char *path, struct failure **failure)
             path, scope()->secrets);
     case EACCES:
     case EPERM:
-        /* Of root only a policy such as SELinux's. */
-        if (geteuid() == 0)
-            return failure_set(failure, FAILURE_SECRET_UNREADABLE,
-                               "no permission to read %s\n"
-                               "restore its label for SELinux: restorecon -RFv %s",
-                               path, scope()->confdir);
         return failure_set(failure, FAILURE_SECRET_UNREADABLE,
-                           "no permission to read %s\n%s", path, scope()->denied_hint);
+                           "no permission to read %s\n%s", path, scope_denied_hint());
     default:
         return failure_set_errno(failure, FAILURE_SECRET, error,
                                  "could not open %s\ncheck the file: ls -l %s", path,

@@ -83,7 +83,7 @@ storage_read(int root, const char *uuid, const struct storage **storage,
             return failure_set_errno(failure, FAILURE_RUNDIR, fd,
                                      "could not read the seed of domain %s in %s\n"
                                      "%s",
-                                     uuid, scope()->rundir, scope()->denied_hint);
+                                     uuid, scope()->rundir, scope_denied_hint());
         if (read_seed(place, fd, seed, failure) < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                                   scope()->rundir);

@@ -380,7 +380,6 @@ openat,openat2 EMFILE
 openat2 EINTR
 read EIO
 fstat EIO
-mkdirat EROFS
 fchown EPERM
 renameat ENOSPC
 flock EINTR
@@ -393,6 +392,14 @@ execveat ENOENT
 execveat EACCES
 waitid EINTR
 END
+}
+
+@test "a directory that cannot be made either refuses the start or leaves a whole seed" {
+    use_program
+    begin() { an_old_seed; rm -rf "${root:?}$statedir" "${root:?}$reportdir"; }
+    outcome() { new_or_refused expected.iso; }
+    each_fault mkdirat EROFS wired.xml
+    [[ $points -ge 2 ]] || complain 'mkdirat is not called'
 }
 
 @test "if every call fails from some point on, no half a seed is left" {
