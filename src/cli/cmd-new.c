@@ -82,22 +82,30 @@ struct making {
 
 /* --- what the user asks for ------------------------------------------------------------- */
 
-/* Return: the size in bytes, or 0: a number and perhaps M, G or T; without one, it is in
- * `unit`. */
-static uint64_t
-parse_size(const char *text, uint64_t unit)
+/* Reads a size of the command line: a number and perhaps M, G or T; without one, it is in
+ * `unit`. If it was not given, `size` stays. */
+static int
+read_size(const char *name, const char *text, uint64_t unit, const char *hint,
+          uint64_t *size, struct failure **failure)
 {
     static const char letters[] = "MGT";
-    char *end;
-    const unsigned long long number = strtoull(text, &end, 10);
-    const char *letter = *end ? strchr(letters, *end) : NULL;
+    char *end = NULL;
+    const unsigned long long number = text ? strtoull(text, &end, 10) : 0;
+    const char *letter = end && *end ? strchr(letters, *end) : NULL;
+    bool is_size;
 
+    if (!text)
+        return 0;
     if (letter)
         unit = MIB << 10 * (letter - letters);
     /* Neither a sign nor a blank, which strtoull(3) takes, nor anything after the letter. */
-    if (*text < '0' || *text > '9' || end[letter ? 1 : 0])
-        return 0;
-    return number > (UINT64_C(1) << 50) / unit ? 0 : number * unit;
+    is_size = isdigit((unsigned char)*text) && !end[letter ? 1 : 0];
+    if (!is_size || number == 0 || number > (UINT64_C(1) << 50) / unit)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--%s has '%.64s', expected a size\ngive %s", name, text,
+                           hint);
+    *size = number * unit;
+    return 0;
 }
 
 static int
@@ -106,21 +114,12 @@ read_sizes(struct making *making, struct failure **failure)
     const struct options *options = making->options;
     uint64_t memory = DEFAULT_MEMORY * MIB;
 
-    if (options->memory)
-        memory = parse_size(options->memory, MIB);
-    if (memory == 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--memory has '%.64s', expected a size\n"
-                           "give MiB as a number, or such as 4G",
-                           options->memory);
+    if (read_size("memory", options->memory, MIB, "MiB as a number, or such as 4G",
+                  &memory, failure) < 0)
+        return -1;
     making->memory = xasprintf("%ju", (uintmax_t)(memory / MIB));
-    making->size = options->disk ? parse_size(options->disk, GIB) : 0;
-    if (options->disk && making->size == 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--disk has '%.64s', expected a size\n"
-                           "give GiB as a number, or such as 500M",
-                           options->disk);
-    return 0;
+    return read_size("disk", options->disk, GIB, "GiB as a number, or such as 500M",
+                     &making->size, failure);
 }
 
 /* The disk has the name, too. */
@@ -196,48 +195,6 @@ check_sharing(const struct making *making, struct failure **failure)
 
 /* --- the caller's keys ------------------------------------------------------------------ */
 
-/* Settings by which somebody can log in, and the beginning that their value must have. */
-static const struct login_setting {
-    const char *name, *beginning;
-    enum login {
-        LOGIN_SURE = 1,     /* a key or a password */
-        LOGIN_POSSIBLE = 2, /* documents, which may have users of their own */
-        LOGIN_ALONE = 4,    /* raw user-data, beside which nothing may stand */
-    } kind;
-} login_settings[] = {
-    {"ssh-key", "", LOGIN_SURE},
-    {"password", "", LOGIN_SURE},
-    {"password-file", "", LOGIN_SURE},
-    {"password-generate", "", LOGIN_SURE},
-    {"root-password", "", LOGIN_SURE},
-    {"root-password-file", "", LOGIN_SURE},
-    {"secret", "ssh-authorized-keys=", LOGIN_SURE},
-    {"secret", "admin-password=", LOGIN_SURE},
-    {"user-data", "", LOGIN_POSSIBLE},
-    {"secret", "user-data=", LOGIN_POSSIBLE},
-    {"user-data-raw", "", LOGIN_ALONE},
-};
-
-/* Return: the kinds of those that are given. */
-static unsigned int
-find_login_settings(const struct option_values *values)
-{
-    unsigned int kinds = 0;
-
-    for (size_t i = 0; i < values->count; i++) {
-        const struct option_value *value = &values->list[i];
-
-        for (size_t j = 0; *value->text && j < ARRAY_SIZE(login_settings); j++) {
-            const struct login_setting *setting = &login_settings[j];
-
-            if (strcmp(value->row->name, setting->name) == 0 &&
-                strncmp(value->text, setting->beginning, strlen(setting->beginning)) == 0)
-                kinds |= setting->kind;
-        }
-    }
-    return kinds;
-}
-
 /* Return: whether the file has keys, and nothing else that matters. */
 static bool
 are_keys(const struct buffer *content)
@@ -307,16 +264,33 @@ read_own_keys(struct making *making, struct failure **failure)
     return 0;
 }
 
+/* Adds the caller's own keys if nobody could log in without them. */
 static int
-find_login(struct making *making, struct failure **failure)
+add_own_keys(struct making *making, struct writing *writing, bool is_first,
+             struct failure **failure)
 {
-    const unsigned int given = find_login_settings(&making->options->settings.values);
+    cleanup_request struct request request = {0};
+    const struct parts *parts = &request.parts;
+    cleanup_free char *keys = NULL;
+    bool has_key, has_password;
 
-    if (given & (LOGIN_SURE | LOGIN_ALONE))
-        return 0;
-    if (read_own_keys(making, failure) < 0)
+    if (request_read(&request, writing->domain, failure) < 0)
         return -1;
-    if (making->keys.size > 0 || (given & LOGIN_POSSIBLE))
+    has_key = request.ssh_key_count > 0 || parts_find(parts, PART_SSH_KEYS);
+    has_password = parts_find(parts, PART_PASSWORD) ||
+                   parts_find(parts, PART_ROOT_PASSWORD) ||
+                   parts_find(parts, PART_ADMIN_PASSWORD);
+    /* Nothing may stand beside raw user-data. */
+    if (has_key || has_password || request.raw)
+        return 0;
+    /* All domains ask for the same. */
+    if (is_first && read_own_keys(making, failure) < 0)
+        return -1;
+    keys = xstrdup(buffer_text(&making->keys));
+    if (*keys)
+        return set_add_keys(writing, "your keys in ~/.ssh", keys, failure);
+    /* A document may have users of its own. */
+    if (parts_find(parts, PART_USER_DATA))
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "nobody could log in: there is no key in ~/.ssh, and none was "
@@ -326,22 +300,6 @@ find_login(struct making *making, struct failure **failure)
 }
 
 /* --- the host --------------------------------------------------------------------------- */
-
-static int
-check_is_new(const struct making *making, const char *name, struct failure **failure)
-{
-    cleanup_libvirt_domain virDomainPtr domain =
-        virDomainLookupByName(making->connection, name);
-
-    if (domain)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "there is a domain '%s' already%s\n"
-                           "choose another name, or remove it: virt-seed rm %s",
-                           name, scope()->aside, name);
-    if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
-        return 0;
-    return libvirt_fail(failure, "could not look for domain '%s'", name);
-}
 
 /* Starts the network if it is one of libvirt's that does not run. */
 static int
@@ -473,12 +431,8 @@ write_request(struct making *making, struct machine *machine, const char *path,
     machine->generated = writing.generated;
     if (result < 0)
         return -1;
-    if (making->keys.size > 0) {
-        cleanup_free char *keys = xstrdup(making->keys.data);
-
-        if (set_add_keys(&writing, "your keys in ~/.ssh", keys, failure) < 0)
-            return -1;
-    }
+    if (add_own_keys(making, &writing, machine == making->machines, failure) < 0)
+        return -1;
     xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
     if (definition_wire(definition, making->context,
                         (struct wire_options){.add_log = true}, wiring, failure) < 0)
@@ -506,13 +460,24 @@ make_definition(struct making *making, struct machine *machine, const char *xml,
     return write_request(making, machine, path, &wiring, failure);
 }
 
+/* Fails if there is such a domain, or such a disk. */
 static int
-name_disk(struct making *making, struct machine *machine, struct failure **failure)
+check_is_new(struct making *making, struct machine *machine, struct failure **failure)
 {
+    const char *name = machine->name;
+    cleanup_libvirt_domain virDomainPtr domain =
+        virDomainLookupByName(making->connection, name);
     struct stat status;
 
+    if (domain)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "there is a domain '%s' already%s\n"
+                           "choose another name, or remove it: virt-seed rm %s",
+                           name, scope()->aside, name);
+    if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
+        return libvirt_fail(failure, "could not look for domain '%s'", name);
     machine->target =
-        xasprintf("%s%s", machine->name, making->is_qcow2 ? QCOW2_SUFFIX : RAW_SUFFIX);
+        xasprintf("%s%s", name, making->is_qcow2 ? QCOW2_SUFFIX : RAW_SUFFIX);
     if (making->pool.directory < 0 || fstatat(making->pool.directory, machine->target,
                                               &status, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
@@ -568,20 +533,29 @@ take_back(struct making *making)
 static int
 make_definitions(struct making *making, struct failure **failure)
 {
+    const struct options *options = making->options;
+    const char *systems = making->image.osinfo ? making->image.osinfo : DEFAULT_SYSTEMS;
     cleanup_free char *uri = virConnectGetURI(making->connection);
-    const struct machine_options machine = {
-        .uri = uri,
-        .name = making->machines[0].name,
-        .memory = making->memory,
-        .cpus = making->options->cpus ? making->options->cpus : DEFAULT_CPUS,
-        .network = making->network,
-        .osinfo = making->options->osinfo,
-        .systems = making->image.osinfo ? making->image.osinfo : DEFAULT_SYSTEMS,
-        .more = making->more,
-        .more_count = making->more_count,
+    cleanup_free char *system = machine_choose_system(options->osinfo, systems, failure);
+    const char *kind = machine_network_is_libvirts(making->network) ? "network=" : "";
+    cleanup_free char *network = xasprintf("%s%s", kind, making->network);
+    const char *const words[][2] = {
+        {"--connect", uri},
+        {"--name", making->machines[0].name},
+        {"--memory", making->memory},
+        {"--vcpus", options->cpus ? options->cpus : DEFAULT_CPUS},
+        {"--osinfo", system},
+        {"--network", network},
+        {"--install", "no_install=yes"},
+        {"--disk", "none"},
+        {"--graphics", "none"},
+        {"--sound", "none"},
     };
-    cleanup_free char *xml = machine_make(&machine, failure);
+    cleanup_free char *xml = NULL;
 
+    if (system)
+        xml = machine_make(words, ARRAY_SIZE(words), making->more, making->more_count,
+                           failure);
     if (!xml)
         return -1;
     for (size_t i = 0; i < making->count; i++) {
@@ -720,23 +694,18 @@ prepare(struct making *making, struct failure **failure)
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
         set_check_values(context, &options->settings.values, failure) < 0 ||
         waiting_check_options(&options->waiting, failure) < 0 ||
-        check_sharing(making, failure) < 0 || find_login(making, failure) < 0 ||
-        find_image(making, failure) < 0)
+        check_sharing(making, failure) < 0 || find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
     if (!making->connection || libvirt_require_own(making->connection, failure) < 0)
         return -1;
-    for (size_t i = 0; i < making->count; i++) {
-        if (check_is_new(making, making->machines[i].name, failure) < 0)
-            return -1;
-    }
     if (check_network(making, failure) < 0 ||
         pool_open(&making->pool, making->connection,
                   options->pool ? options->pool : POOL_DEFAULT, context->dry_run,
                   failure) < 0)
         return -1;
     for (size_t i = 0; i < making->count; i++) {
-        if (name_disk(making, &making->machines[i], failure) < 0)
+        if (check_is_new(making, &making->machines[i], failure) < 0)
             return -1;
     }
     return making->context->dry_run ? choose_size(making, failure) : 0;
