@@ -5,8 +5,6 @@
 #include "base/user.h"
 #include "cli/image-fetch.h"
 
-#define QEMU_IMG_MEMORY (1024 * MIB)
-#define QEMU_IMG_SECONDS 120
 #define COPY_SECONDS (4 * 60 * 60)
 
 /* --- what an image says of itself ------------------------------------------------------ */
@@ -121,8 +119,8 @@ run_on_file(const char *const *words, const int *files, bool unprivileged, int s
     const struct child child = {
         .words = words,
         .documents = files,
-        .output = 64 * KIB,
-        .memory = QEMU_IMG_MEMORY,
+        .output = LIMIT_QEMU_IMG_OUTPUT,
+        .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = seconds,
         .unprivileged = unprivileged,
     };
@@ -150,20 +148,18 @@ run_on_file(const char *const *words, const int *files, bool unprivileged, int s
                        *buffer_text(&output) ? output.data : "it does not say why");
 }
 
-static int
-make_layer(const struct tmpfile *disk, const struct pool *pool,
-           const struct cached *cached, uint64_t size, struct failure **failure)
+int
+disk_make_layer(int disk, const char *base, const char *format, uint64_t size,
+                struct failure **failure)
 {
-    const int files[] = {disk->fd, -1};
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk->fd);
-    cleanup_free char *base = xasprintf("%s/%s", pool->path, cached->name);
+    const int files[] = {disk, -1};
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk);
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
-    /* -u: it does not open the image. */
-    const char *const words[] = {"qemu-img", "create", "-q", "-u", "-f",
-                                 "qcow2",    "-b",     base, "-F", "qcow2",
-                                 path,       bytes,    NULL};
+    /* -u: it does not open the base. */
+    const char *const words[] = {"qemu-img", "create", "-q",   "-u", "-f",  "qcow2", "-b",
+                                 base,       "-F",     format, path, bytes, NULL};
 
-    return run_on_file(words, files, true, QEMU_IMG_SECONDS, failure);
+    return run_on_file(words, files, true, LIMIT_QEMU_IMG_SECONDS, failure);
 }
 
 /* Holes stay holes, and on some file systems nothing is copied at all. */
@@ -177,8 +173,8 @@ make_copy(const struct tmpfile *disk, int file, bool is_qcow2, uint64_t size,
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
     const char *const copy[] = {"cp", "--sparse=auto", "--reflink=auto", "--", from, path,
                                 NULL};
-    const char *const resize[] = {"qemu-img", "resize", "-q",  "-f",
-                                  "qcow2",    path,     bytes, NULL};
+    const char *const resize[] = {
+        "qemu-img", "resize", "-q", "-f", is_qcow2 ? "qcow2" : "raw", path, bytes, NULL};
     const int alone[] = {disk->fd, -1};
     uint64_t found;
     bool now;
@@ -190,14 +186,9 @@ make_copy(const struct tmpfile *disk, int file, bool is_qcow2, uint64_t size,
         return failure_set(failure, FAILURE_SYSTEM,
                            "the image changed while it was copied\n"
                            "run the command again when nobody writes to it");
-    if (is_qcow2 && found == size)
+    if (found == size)
         return 0;
-    if (is_qcow2)
-        return run_on_file(resize, alone, true, QEMU_IMG_SECONDS, failure);
-    if (ftruncate(disk->fd, (off_t)size) == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                             "could not make the new disk larger");
+    return run_on_file(resize, alone, true, LIMIT_QEMU_IMG_SECONDS, failure);
 }
 
 int
@@ -206,11 +197,13 @@ disk_make(struct tmpfile *disk, const struct pool *pool, const char *target,
           struct failure **failure)
 {
     const int error = tmpfile_open(disk, pool->directory, target);
+    cleanup_free char *base = NULL;
 
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a file in %s", pool->path);
     if (file >= 0)
         return make_copy(disk, file, is_qcow2, size, failure);
-    return make_layer(disk, pool, cached, size, failure);
+    base = xasprintf("%s/%s", pool->path, cached->name);
+    return disk_make_layer(disk->fd, base, "qcow2", size, failure);
 }

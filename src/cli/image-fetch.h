@@ -51,3 +51,7 @@ int image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
 int disk_make(struct tmpfile *disk, const struct pool *pool, const char *target,
               const struct cached *cached, int file, bool is_qcow2, uint64_t size,
               struct failure **failure);
+
+/* Makes the empty file a layer of `size` bytes over the disk `base`, which is not opened. */
+int disk_make_layer(int disk, const char *base, const char *format, uint64_t size,
+                    struct failure **failure);

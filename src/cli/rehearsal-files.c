@@ -5,9 +5,9 @@
 
 #include <uuid/uuid.h>
 
-#include "base/child.h"
 #include "base/fs.h"
 #include "base/names.h"
+#include "cli/image-fetch.h"
 #include "cli/rehearsal.h"
 #include "host/libvirt-host.h"
 #include "host/own-directory.h"
@@ -52,43 +52,12 @@ rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **fai
 
 /* --- making them -------------------------------------------------------------------- */
 
-/* Does not open the disk. */
-static int
-run_qemu_img(const struct rehearsal *rehearsal, const struct rehearsal_disk *disk,
-             struct failure **failure)
-{
-    cleanup_buffer struct buffer output = {0};
-    cleanup_free char *size = xasprintf("%llu", disk->size);
-    cleanup_free char *path =
-        xasprintf("%s/%s/%s", scope()->trydir, rehearsal->directory_name, disk->name);
-    const char *const words[] = {"qemu-img", "create", "-q",         "-u", "-f",
-                                 "qcow2",    "-F",     disk->format, "-b", disk->path,
-                                 path,       size,     NULL};
-    const struct child child = {
-        .words = words,
-        .output = LIMIT_QEMU_IMG_OUTPUT,
-        .memory = LIMIT_QEMU_IMG_MEMORY,
-        .seconds = LIMIT_QEMU_IMG_SECONDS,
-    };
-    int status = child_run(&child, &output);
-
-    if (status == CHILD_MISSING)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "qemu-img is not installed\n"
-                           "install it: apt install qemu-utils");
-    if (status == 0)
-        return 0;
-    return failure_set(failure, FAILURE_SYSTEM,
-                       "qemu-img could not make an overlay over '%s': %.*s", disk->path,
-                       (int)(output.data ? strcspn(output.data, "\n") : 0),
-                       output.data ? output.data : "");
-}
-
 static int
 make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
              struct failure **failure)
 {
     cleanup_close int base = fs_open_in_root(rehearsal->root, disk->path);
+    cleanup_close int overlay = -1;
     struct stat status;
 
     if (base < 0 || fstat(base, &status) < 0)
@@ -97,12 +66,14 @@ make_overlay(const struct rehearsal *rehearsal, struct rehearsal_disk *disk,
     disk->base = steal_fd(base);
     disk->uid = status.st_uid;
     disk->gid = status.st_gid;
-    if (run_qemu_img(rehearsal, disk, failure) < 0)
-        return -1;
+    overlay = openat(rehearsal->directory, disk->name,
+                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (overlay < 0)
+        return fail_file(rehearsal, "make", disk->name, errno, failure);
+    if (disk_make_layer(overlay, disk->path, disk->format, disk->size, failure) < 0)
+        return failure_prefix(failure, "could not make an overlay over '%s'", disk->path);
     /* What the guest writes is nobody else's, as on its own disk. */
-    if (fchmodat(rehearsal->directory, disk->name, 0600, 0) < 0 ||
-        fchownat(rehearsal->directory, disk->name, rehearsal->qemu.uid,
-                 rehearsal->qemu.gid, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fchown(overlay, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
         return fail_file(rehearsal, "give away", disk->name, errno, failure);
     return 0;
 }

@@ -25,9 +25,9 @@
 struct rehearsal_disk {
     char *target; /* "vda" */
     char *path;
-    char *format;            /* libvirt's word for it, which is also qemu-img's */
-    char *name;              /* of the overlay in the directory */
-    unsigned long long size; /* in bytes; rehearsal_files_make() needs it */
+    char *format;  /* libvirt's word for it, which is also qemu-img's */
+    char *name;    /* of the overlay in the directory */
+    uint64_t size; /* in bytes; rehearsal_files_make() needs it */
     /* rehearsal_files_make() adds its owner, whom libvirt changes when a guest reads it: */
     int base; /* the disk, O_PATH; -1 before */
     uid_t uid;
