@@ -15,7 +15,6 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include <uuid/uuid.h>
@@ -30,9 +29,6 @@
 #include "cli/waiting.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
-
-/* How often something is looked at for which there is no event. */
-#define WAKE_MILLISECONDS 200
 
 struct options {
     struct waiting_options waiting;
@@ -54,7 +50,7 @@ struct trial {
     /* The thread that starts the rehearsal, and what it has to say. */
     char *text; /* the XML */
     struct failure *start_failure;
-    atomic_bool started;
+    bool is_started; /* or has failed to */
 };
 
 /* --- the network ------------------------------------------------------------------ */
@@ -238,26 +234,17 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     return 0;
 }
 
-/* --- libvirt's event loop ------------------------------------------------------------- */
-
-static void
-wake(int timer, void *data)
-{
-}
-
-/* A connection whose events are not handled is closed by libvirt's daemon, which ends the
- * rehearsal. */
-static void
-wait_for_start(const struct trial *trial)
-{
-    int timer = virEventAddTimeout(WAKE_MILLISECONDS, wake, NULL, NULL);
-
-    while (!trial->started && virEventRunDefaultImpl() == 0)
-        continue;
-    virEventRemoveTimeout(timer);
-}
-
 /* --- from its start to its end ---------------------------------------------------- */
+
+/* The main thread's part, once libvirt has started it or not. */
+static void
+take_start(int timer, void *data)
+{
+    struct trial *trial = data;
+
+    virEventRemoveTimeout(timer);
+    trial->is_started = true;
+}
 
 /* libvirt has no call that starts a domain and returns at once. */
 static void *
@@ -270,7 +257,7 @@ run_start(void *data)
     if (!trial->domain)
         libvirt_fail(&trial->start_failure, "the rehearsal '%s' could not be started",
                      trial->rehearsal.name);
-    trial->started = true;
+    virEventAddTimeout(0, take_start, trial, NULL);
     return NULL;
 }
 
@@ -288,7 +275,10 @@ start(struct trial *trial, struct failure **failure)
     if (error != 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a thread");
-    wait_for_start(trial);
+    /* A connection whose events are not handled is closed by libvirt's daemon, which ends
+     * the rehearsal. */
+    while (!trial->is_started && virEventRunDefaultImpl() == 0)
+        continue;
     pthread_join(thread, NULL);
     rehearsal_files_end_start(&trial->rehearsal);
     *failure = steal(trial->start_failure);
