@@ -22,14 +22,15 @@
 
 /* --- digests --------------------------------------------------------------------------- */
 
-/* Return: the digest's algorithm by how many digits it has, or NULL. */
+/* Return: the algorithm of the digest with which the text begins, by how many digits it has,
+ * or NULL; `after` is what follows it. */
 static const struct nettle_hash *
-find_hash(const char *digest)
+find_hash(const char *text, const char *after)
 {
     const struct nettle_hash *const hashes[] = {&nettle_sha256, &nettle_sha512};
-    const size_t length = strspn(digest, "0123456789abcdef");
+    const size_t length = strspn(text, "0123456789abcdef");
 
-    for (size_t i = 0; i < ARRAY_SIZE(hashes) && !digest[length]; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(hashes) && strcmp(text + length, after) == 0; i++) {
         if (length == BASE16_ENCODE_LENGTH(hashes[i]->digest_size))
             return hashes[i];
     }
@@ -40,7 +41,7 @@ find_hash(const char *digest)
 static bool
 has_digest(int fd, const char *digest)
 {
-    const struct nettle_hash *hash = xchecked((void *)find_hash(digest));
+    const struct nettle_hash *hash = xchecked((void *)find_hash(digest, ""));
     cleanup_free void *context = xmalloc(hash->context_size);
     cleanup_free uint8_t *block = xmalloc(MIB);
     uint8_t bytes[SHA512_DIGEST_SIZE];
@@ -68,7 +69,7 @@ read_digest(const char *text)
 
     for (char *at = digest; *at; at++)
         *at = (char)tolower((unsigned char)*at);
-    hash = find_hash(digest);
+    hash = find_hash(digest, "");
     if (hash && (!colon || strncasecmp(text, hash->name, (size_t)(colon - text)) == 0))
         return digest;
     free(digest);
@@ -205,14 +206,7 @@ fail_curl(const char *url, int status, struct failure **failure)
 bool
 image_is_partial(const char *name)
 {
-    const size_t length = strlen(name);
-    const size_t end = strlen(PART_SUFFIX);
-    cleanup_free char *digest = NULL;
-
-    if (*name != '.' || length <= end || strcmp(name + length - end, PART_SUFFIX) != 0)
-        return false;
-    digest = xstrndup(name + 1, length - end - 1);
-    return find_hash(digest);
+    return *name == '.' && find_hash(name + 1, PART_SUFFIX);
 }
 
 /* Return: the digest that the image must have, owned by the caller (free), or NULL. */
@@ -304,28 +298,6 @@ fetch_part(int fd, const struct pool *pool, const char *part, const struct image
                        image->url, digest);
 }
 
-static int
-publish(int fd, const struct pool *pool, const char *part, const struct image *image,
-        const struct cached *cached, struct failure **failure)
-{
-    bool is_qcow2;
-    uint64_t size;
-
-    if (image_check(fd, image->name, &is_qcow2, &size, failure) < 0) {
-        unlinkat(pool->directory, part, 0);
-        return -1;
-    }
-    if (!is_qcow2)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "the image is not in the format qcow2\n"
-                           "fetch it yourself, and give the file: ./NAME");
-    if (fchmod(fd, 0444) == 0 && fsync(fd) == 0 &&
-        renameat(pool->directory, part, pool->directory, cached->name) == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make %s/%s",
-                             pool->path, cached->name);
-}
-
 /* The name under which the image was cached last is a link. */
 static char *
 make_link_name(const struct image *image)
@@ -388,6 +360,7 @@ image_fetch(struct cached *cached, const struct pool *pool, const struct image *
     cleanup_free char *part = NULL;
     cleanup_close int fd = -1;
     bool is_qcow2;
+    int result;
 
     cached->name = choose_name(pool, image, checksum, &digest, failure);
     if (!cached->name)
@@ -400,10 +373,22 @@ image_fetch(struct cached *cached, const struct pool *pool, const struct image *
     if (fd < 0) {
         part = xasprintf(".%s" PART_SUFFIX, digest);
         fd = open_part(pool, part, image, failure);
-        if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0 ||
-            publish(fd, pool, part, image, cached, failure) < 0)
+        if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0)
             return -1;
     }
+    result = image_check(fd, image->name, &is_qcow2, &cached->size, failure);
+    if (result == 0 && !is_qcow2)
+        result = failure_set(failure, FAILURE_SYSTEM,
+                             "the image is not in the format qcow2\n"
+                             "fetch it yourself, and give the file: ./NAME");
+    if (part && result < 0)
+        unlinkat(pool->directory, part, 0);
+    if (result < 0)
+        return -1;
+    if (part && (fchmod(fd, 0444) < 0 || fsync(fd) < 0 ||
+                 renameat(pool->directory, part, pool->directory, cached->name) < 0))
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make %s/%s",
+                                 pool->path, cached->name);
     remember(pool, image, cached);
-    return image_check(fd, cached->name, &is_qcow2, &cached->size, failure);
+    return 0;
 }
