@@ -43,7 +43,7 @@ struct starting {
     const struct options *options;
     virConnectPtr connection; /* to change and to start */
     struct waiting waiting;
-    struct job **jobs;
+    struct job *jobs;
     size_t count;
     atomic_size_t next;    /* job that no thread has begun */
     atomic_bool is_ending; /* no further job is begun */
@@ -116,8 +116,8 @@ run_thread(void *data)
 
         if (index >= starting->count)
             break;
-        start(starting, starting->jobs[index]);
-        virEventAddTimeout(0, take_job, starting->jobs[index], NULL);
+        start(starting, &starting->jobs[index]);
+        virEventAddTimeout(0, take_job, &starting->jobs[index], NULL);
     }
     return NULL;
 }
@@ -154,17 +154,13 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     cleanup_libvirt_domain virDomainPtr domain =
         libvirt_find_domain(starting->connection, name, failure);
     struct guest *guest = domain ? waiting_add(waiting, name, failure) : NULL;
-    struct job *job;
 
     if (!guest)
         return -1;
     if (waiting->count == before || guest->has_run)
         return 0;
-    job = xcalloc(1, sizeof(*job));
-    job->starting = starting;
-    job->guest = guest;
-    job->domain = steal(domain);
-    *array_add(starting->jobs, starting->count) = job;
+    *array_add(starting->jobs, starting->count) =
+        (struct job){.starting = starting, .guest = guest, .domain = steal(domain)};
     return 0;
 }
 
@@ -228,10 +224,10 @@ begin(struct starting *starting)
 {
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->context->dry_run)
-            waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL,
+            waiting_finish(starting->jobs[i].guest, "would be started", STATUS_OK, NULL,
                            NULL);
         else
-            waiting_begin_start(starting->jobs[i]->guest);
+            waiting_begin_start(starting->jobs[i].guest);
     }
     for (size_t i = 0; i < starting->waiting.count; i++) {
         struct guest *guest = starting->waiting.guests[i];
@@ -280,9 +276,8 @@ end_threads(struct starting *starting)
     for (size_t i = 0; i < starting->thread_count; i++)
         pthread_join(starting->threads[i], NULL);
     for (size_t i = 0; i < starting->count; i++) {
-        virDomainFree(starting->jobs[i]->domain);
-        failure_free(starting->jobs[i]->failure);
-        free(starting->jobs[i]);
+        virDomainFree(starting->jobs[i].domain);
+        failure_free(starting->jobs[i].failure);
     }
     free(starting->jobs);
     if (starting->connection)
