@@ -126,25 +126,22 @@ put_element(struct definition *definition, const struct import *import, bool rep
 {
     static const char *const names[] = {REQUEST_NOTES};
     xmlNode *old = request_find(&definition->domain);
-    char *notes[ARRAY_SIZE(names)] = {NULL};
-    xmlNode *element;
 
     if (old && !replace)
         return failure_set(failure, FAILURE_DOMAIN,
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        notes[i] = xml_attribute(old, names[i]);
-    if (old)
-        xml_remove(old);
-    element = request_insert(&definition->domain, import->element);
     /* What was noted in the element that is replaced stays true. */
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        if (notes[i])
-            xml_set_attribute(element, names[i], notes[i]);
-        free(notes[i]);
+        cleanup_free char *note = xml_attribute(old, names[i]);
+
+        if (note)
+            xml_set_attribute(import->element, names[i], note);
     }
+    if (old)
+        xml_remove(old);
+    request_insert(&definition->domain, import->element);
     wiring_note(wiring,
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;
