@@ -292,7 +292,9 @@ rewrite_identity(struct rehearsal *rehearsal, const struct domain *domain)
     if (wire_has_smbios(domain))
         add_smbios_uuid(root, domain->uuid);
     xmlNodeSetContent(xml_child(root, "uuid"), (const xmlChar *)rehearsal->uuid);
-    xmlNodeSetContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
+    /* It may have "&", which xmlNodeSetContent() takes for an entity. */
+    xmlNodeSetContent(xml_child(root, "name"), NULL);
+    xmlNodeAddContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
     /* libvirt requires it to be the <uuid>. */
     xml_foreach(entry, system, "entry") {
         if (xml_attribute_is(entry, "name", "uuid"))
