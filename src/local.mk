@@ -373,7 +373,6 @@ virt_seed_SOURCES = \
 	%D%/cli/ask.c \
 	%D%/cli/ask.h \
 	%D%/cli/catalogue.c \
-	%D%/cli/catalogue.h \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \
@@ -420,7 +419,7 @@ virt_seed_SOURCES = \
 	%D%/cli/help.c \
 	%D%/cli/image-disk.c \
 	%D%/cli/image-fetch.c \
-	%D%/cli/image-fetch.h \
+	%D%/cli/images.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
@@ -431,7 +430,6 @@ virt_seed_SOURCES = \
 	%D%/cli/machine.h \
 	%D%/cli/main.c \
 	%D%/cli/pool.c \
-	%D%/cli/pool.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \

@@ -3,9 +3,8 @@
 
 #include <sys/utsname.h>
 
-#include "base/fs.h"
 #include "base/scope.h"
-#include "cli/catalogue.h"
+#include "cli/images.h"
 #include "host/configuration.h"
 
 #define DIRECTORY "images.d"

@@ -15,9 +15,9 @@
 
 #include "base/names.h"
 #include "cli/cli.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/pool.h"
 #include "host/own-directory.h"
 #include "store/leftovers.h"
 #include "store/record.h"

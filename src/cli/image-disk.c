@@ -3,7 +3,7 @@
 
 #include "base/child.h"
 #include "base/user.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 
 #define COPY_SECONDS (4 * 60 * 60)
 

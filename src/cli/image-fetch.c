@@ -8,7 +8,7 @@
 #include <nettle/sha2.h>
 
 #include "base/child.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 
 #define PART_SUFFIX ".part"
 #define CHECKSUMS_LIMIT (1 * MIB)

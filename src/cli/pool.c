@@ -3,13 +3,11 @@
 
 #include <libvirt/virterror.h>
 
-#include "base/fs.h"
 #include "base/names.h"
 #include "base/scope.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/pool.h"
 #include "domain/xml.h"
 #include "host/own-directory.h"
 

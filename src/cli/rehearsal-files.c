@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/names.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 #include "cli/rehearsal.h"
 #include "host/libvirt-host.h"
 #include "host/own-directory.h"
