@@ -30,7 +30,6 @@
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/ssh-key.h"
-#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "store/guest-report.h"
 
@@ -643,13 +642,11 @@ start_all(const struct making *making, struct failure **failure)
 {
     struct context context = *making->context;
     const bool speaks = !context.quiet && !context.json;
-    cleanup_free char **names = NULL;
     int status;
 
-    context.operand_count = 0;
-    for (size_t i = 0; i < making->count; i++)
-        *array_add(names, context.operand_count) = (char *)making->machines[i].uuid;
-    context.operands = names;
+    /* The names follow the image. */
+    context.operands++;
+    context.operand_count = making->count;
     status = waiting_start(&context, &making->options->waiting, failure);
     if (status == STATUS_OK && speaks && !making->options->waiting.no_wait)
         say_ready(making);
