@@ -24,18 +24,13 @@ static virStoragePoolPtr
 make_default(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *path = default_path();
-    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *root = xmlNewNode(NULL, (const xmlChar *)"pool");
-    cleanup_free char *text = NULL;
-    virStoragePoolPtr pool;
+    xmlChar *escaped = xmlEncodeSpecialChars(NULL, (const xmlChar *)path);
+    cleanup_free char *text = xasprintf("<pool type='dir'><name>" POOL_DEFAULT "</name>"
+                                        "<target><path>%s</path></target></pool>",
+                                        escaped);
+    virStoragePoolPtr pool = virStoragePoolDefineXML(connection, text, 0);
 
-    xmlDocSetRootElement(doc, root);
-    xml_set_attribute(root, "type", "dir");
-    xmlNewTextChild(root, NULL, (const xmlChar *)"name", (const xmlChar *)POOL_DEFAULT);
-    xmlNewTextChild(xml_add_child(root, "target"), NULL, (const xmlChar *)"path",
-                    (const xmlChar *)path);
-    text = xml_format_node(root, true);
-    pool = virStoragePoolDefineXML(connection, text, 0);
+    xmlFree(escaped);
     if (pool && virStoragePoolBuild(pool, 0) == 0) {
         virStoragePoolSetAutostart(pool, 1);
         return pool;
