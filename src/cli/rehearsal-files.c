@@ -159,11 +159,11 @@ rehearsal_files_read_console(const struct rehearsal *rehearsal)
 {
     cleanup_close int fd =
         fs_open_regular_beneath(rehearsal->directory, REHEARSAL_CONSOLE, NULL);
-    off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
     off_t start = end > (off_t)CONSOLE_BYTES ? end - (off_t)CONSOLE_BYTES : 0;
     char bytes[CONSOLE_BYTES];
     ssize_t count = end > 0 ? pread(fd, bytes, sizeof(bytes), start) : 0;
-    char *text = count > 0 ? xcalloc((size_t)count + 1, 1) : NULL;
+    cleanup_free char *text = xcalloc(sizeof(bytes) + 1, 1);
     size_t length = 0;
     int lines = 0;
 
@@ -175,9 +175,7 @@ rehearsal_files_read_console(const struct rehearsal *rehearsal)
         text[--length] = '\0';
     while (length > 0 && (text[length - 1] != '\n' || ++lines < CONSOLE_LINES))
         length--;
-    if (text)
-        memmove(text, text + length, strlen(text + length) + 1);
-    return text;
+    return count > 0 ? xstrdup(text + length) : NULL;
 }
 
 void
