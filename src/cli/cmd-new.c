@@ -62,10 +62,8 @@ struct making {
     const struct options *options;
     virConnectPtr connection;
     struct pool pool;
-    struct image image;   /* of the catalogue, or of a URL */
-    struct cached cached; /* its file in the pool */
-    int file;             /* of an image that is a file here, or -1 */
-    bool is_qcow2;
+    struct image image; /* of the catalogue, or of a URL */
+    struct source source;
     uint64_t size; /* of the disks, in bytes */
     char *memory;  /* in MiB */
     const char *network;
@@ -334,12 +332,11 @@ check_network(struct making *making, struct failure **failure)
 static int
 open_file(struct making *making, const char *path, struct failure **failure)
 {
-    making->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (making->file < 0)
+    making->source.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (making->source.file < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not open the image '%s'\n" FILE_HINT, path);
-    return image_check(making->file, path, &making->is_qcow2, &making->cached.size,
-                       failure);
+    return image_check(&making->source, making->source.file, path, failure);
 }
 
 /* Finds out which image it is; does not fetch it yet. */
@@ -352,7 +349,6 @@ find_image(struct making *making, struct failure **failure)
 
     if (!is_url && strchr(operand, '/'))
         return open_file(making, operand, failure);
-    making->is_qcow2 = true;
     if (!is_url) {
         if (catalogue_find(&making->image, making->context->root, operand, failure) < 0)
             return -1;
@@ -382,7 +378,7 @@ check_space(const struct making *making, struct failure **failure)
     struct stat status;
     uint64_t needed;
 
-    if (making->file < 0 || fstat(making->file, &status) < 0 ||
+    if (making->source.file < 0 || fstat(making->source.file, &status) < 0 ||
         fstatvfs(making->pool.directory, &space) < 0)
         return 0;
     needed = (uint64_t)status.st_blocks * 512 * making->count;
@@ -399,7 +395,7 @@ check_space(const struct making *making, struct failure **failure)
 static int
 choose_size(struct making *making, struct failure **failure)
 {
-    const uint64_t image = making->cached.size;
+    const uint64_t image = making->source.size;
 
     if (making->size == 0)
         making->size = image > DEFAULT_DISK ? image : DEFAULT_DISK;
@@ -450,7 +446,7 @@ make_definition(struct making *making, struct machine *machine, const char *xml,
     uuid_unparse_lower(uuid, machine->uuid);
     definition->doc =
         machine_name(xml, machine->name, machine->uuid, machine == making->machines, path,
-                     making->is_qcow2 ? "qcow2" : "raw", failure);
+                     making->source.format, failure);
     if (!definition->doc ||
         domain_read(&definition->domain, definition->doc, failure) < 0)
         return -1;
@@ -473,8 +469,7 @@ check_is_new(struct making *making, struct machine *machine, struct failure **fa
                            name, scope()->aside, name);
     if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
         return libvirt_fail(failure, "could not look for domain '%s'", name);
-    machine->target =
-        xasprintf("%s%s", name, making->is_qcow2 ? QCOW2_SUFFIX : RAW_SUFFIX);
+    machine->target = xasprintf("%s.%s", name, making->source.format);
     if (making->pool.directory < 0 || fstatat(making->pool.directory, machine->target,
                                               &status, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
@@ -565,8 +560,8 @@ make_definitions(struct making *making, struct failure **failure)
 static int
 make_disks(struct making *making, struct failure **failure)
 {
-    if (making->file < 0 &&
-        image_fetch(&making->cached, &making->pool, &making->image,
+    if (making->source.file < 0 &&
+        image_fetch(&making->source, &making->pool, &making->image,
                     making->options->checksum,
                     making->context->quiet || making->context->json, failure) < 0)
         return -1;
@@ -575,8 +570,8 @@ make_disks(struct making *making, struct failure **failure)
     for (size_t i = 0; i < making->count; i++) {
         struct machine *machine = &making->machines[i];
 
-        if (disk_make(&machine->disk, &making->pool, machine->target, &making->cached,
-                      making->file, making->is_qcow2, making->size, failure) < 0)
+        if (disk_make(&machine->disk, &making->pool, machine->target, &making->source,
+                      making->size, failure) < 0)
             return -1;
     }
     return 0;
@@ -671,9 +666,9 @@ clear(struct making *making)
     buffer_clear(&making->keys);
     set_contents_clear(&making->contents);
     free(making->memory);
-    free(making->cached.name);
+    free(making->source.name);
     image_clear(&making->image);
-    close_pointer(&making->file);
+    close_pointer(&making->source.file);
     pool_close(&making->pool);
     if (making->connection)
         virConnectClose(making->connection);
@@ -713,7 +708,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         .context = context,
         .options = data,
         .pool = POOL_NONE,
-        .file = -1,
+        .source = {.file = -1, .format = "qcow2"},
     };
 
     if (prepare(&making, failure) < 0 || make_definitions(&making, failure) < 0)

@@ -306,14 +306,14 @@ make_link_name(const struct image *image)
 }
 
 static void
-remember(const struct pool *pool, const struct image *image, const struct cached *cached)
+remember(const struct pool *pool, const struct image *image, const char *target)
 {
     cleanup_free char *name = make_link_name(image);
 
     if (strchr(name, '/'))
         return;
     unlinkat(pool->directory, name, 0);
-    if (symlinkat(cached->name, pool->directory, name) < 0)
+    if (symlinkat(target, pool->directory, name) < 0)
         return;
 }
 
@@ -353,31 +353,30 @@ choose_name(const struct pool *pool, const struct image *image, const char *chec
 }
 
 int
-image_fetch(struct cached *cached, const struct pool *pool, const struct image *image,
+image_fetch(struct source *source, const struct pool *pool, const struct image *image,
             const char *checksum, bool quiet, struct failure **failure)
 {
     cleanup_free char *digest = NULL;
     cleanup_free char *part = NULL;
     cleanup_close int fd = -1;
-    bool is_qcow2;
     int result;
 
-    cached->name = choose_name(pool, image, checksum, &digest, failure);
-    if (!cached->name)
+    source->name = choose_name(pool, image, checksum, &digest, failure);
+    if (!source->name)
         return -1;
-    fd = openat(pool->directory, cached->name,
+    fd = openat(pool->directory, source->name,
                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno != ENOENT || !digest))
         return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open %s/%s",
-                                 pool->path, cached->name);
+                                 pool->path, source->name);
     if (fd < 0) {
         part = xasprintf(".%s" PART_SUFFIX, digest);
         fd = open_part(pool, part, image, failure);
         if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0)
             return -1;
     }
-    result = image_check(fd, image->name, &is_qcow2, &cached->size, failure);
-    if (result == 0 && !is_qcow2)
+    result = image_check(source, fd, image->name, failure);
+    if (result == 0 && strcmp(source->format, "qcow2") != 0)
         result = failure_set(failure, FAILURE_SYSTEM,
                              "the image is not in the format qcow2\n"
                              "fetch it yourself, and give the file: ./NAME");
@@ -386,9 +385,9 @@ image_fetch(struct cached *cached, const struct pool *pool, const struct image *
     if (result < 0)
         return -1;
     if (part && (fchmod(fd, 0444) < 0 || fsync(fd) < 0 ||
-                 renameat(pool->directory, part, pool->directory, cached->name) < 0))
+                 renameat(pool->directory, part, pool->directory, source->name) < 0))
         return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make %s/%s",
-                                 pool->path, cached->name);
-    remember(pool, image, cached);
+                                 pool->path, source->name);
+    remember(pool, image, source->name);
     return 0;
 }

@@ -76,19 +76,21 @@ void pool_remove_abandoned(virConnectPtr connection, const struct context *conte
 #define RAW_SUFFIX ".raw"
 #define GIB (UINT64_C(1) << 30)
 
-/* An image in the pool's directory. */
-struct cached {
-    char *name;    /* DIGEST.qcow2 */
-    uint64_t size; /* bytes that its guest sees */
+/* An image that disks begin with. */
+struct source {
+    char *name;         /* in the pool's directory, DIGEST.qcow2; NULL for a file */
+    int file;           /* a file elsewhere, to be copied, or -1; owned */
+    const char *format; /* "qcow2" or "raw" */
+    uint64_t size;      /* bytes that its guest sees */
 };
 
 /*
  * Fetches the image, unless it is there. Its digest is `checksum` ("sha256:…", "sha512:…",
  * or the digits alone), or with NULL what the checksums' file has for the URL's last
  * component. A part that an earlier call has fetched is used. Prints its progress unless
- * `quiet`. The caller frees cached->name.
+ * `quiet`. The caller frees source->name.
  */
-int image_fetch(struct cached *cached, const struct pool *pool, const struct image *image,
+int image_fetch(struct source *source, const struct pool *pool, const struct image *image,
                 const char *checksum, bool quiet, struct failure **failure);
 
 /* Return: the name of the file as which the image was fetched last and is still there, owned
@@ -99,16 +101,15 @@ char *image_find_cached(const struct pool *pool, const struct image *image);
  * come. */
 bool image_is_partial(const char *name);
 
-/* Fails unless the file is an image in the format qcow2 that is whole, or, if it may be, a
- * raw one. `size` gets the bytes that its guest sees. */
-int image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
+/* Fails unless the file is an image in the format qcow2 that is whole, or a raw one. Sets its
+ * format and its size. */
+int image_check(struct source *source, int fd, const char *name,
                 struct failure **failure);
 
 /* Makes a disk of `size` bytes as a file in the pool's directory that is not published yet:
- * a layer over the cached image, or, if `file` is not -1, a copy of that. */
+ * a layer over the source in the pool, or a copy of the file. */
 int disk_make(struct tmpfile *disk, const struct pool *pool, const char *target,
-              const struct cached *cached, int file, bool is_qcow2, uint64_t size,
-              struct failure **failure);
+              const struct source *source, uint64_t size, struct failure **failure);
 
 /* Makes the empty file a layer of `size` bytes over the disk `base`, which is not opened. */
 int disk_make_layer(int disk, const char *base, const char *format, uint64_t size,
