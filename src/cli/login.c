@@ -191,13 +191,10 @@ login_find_caller(struct failure **failure)
     const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
     const struct passwd *caller;
     unsigned long uid = geteuid();
-    char *end = NULL;
+    char rest;
 
-    errno = 0;
-    if (text)
-        uid = strtoul(text, &end, 10);
-    if (text &&
-        (!isdigit((unsigned char)*text) || *end || errno != 0 || uid >= UINT32_MAX)) {
+    if (text && (!isdigit((unsigned char)*text) ||
+                 sscanf(text, "%lu%c", &uid, &rest) != 1 || uid >= UINT32_MAX)) {
         failure_set(failure, FAILURE_SYSTEM,
                     "SUDO_UID is '%.32s', which is not a user's number\n"
                     "unset it to go on as root",
