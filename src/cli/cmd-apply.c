@@ -288,19 +288,11 @@ boot(const struct context *context, struct job *job, struct failure **failure)
     return 0;
 }
 
-static void
-apply(const struct applying *applying, struct job *job)
-{
-    cleanup_failure struct failure *failed = NULL;
-
-    if (change_definition(applying->context, job, &failed) < 0 ||
-        boot(applying->context, job, &failed) < 0)
-        waiting_finish(job->guest, "error", STATUS_FAILURE, NULL, failed);
-}
-
 static int
 apply_all(struct applying *applying, struct failure **failure)
 {
+    const struct context *context = applying->context;
+
     for (size_t i = 0; i < applying->count; i++) {
         struct job *job = &applying->jobs[i];
 
@@ -308,8 +300,14 @@ apply_all(struct applying *applying, struct failure **failure)
         if (!job->guest)
             return -1;
     }
-    for (size_t i = 0; i < applying->count; i++)
-        apply(applying, &applying->jobs[i]);
+    for (size_t i = 0; i < applying->count; i++) {
+        struct job *job = &applying->jobs[i];
+        cleanup_failure struct failure *failed = NULL;
+
+        if (change_definition(context, job, &failed) < 0 ||
+            boot(context, job, &failed) < 0)
+            waiting_finish(job->guest, "error", STATUS_FAILURE, NULL, failed);
+    }
     return waiting_run(&applying->waiting, failure);
 }
 
