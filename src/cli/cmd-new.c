@@ -409,48 +409,38 @@ choose_size(struct making *making, struct failure **failure)
 
 /* --- one domain ------------------------------------------------------------------------- */
 
-/* Notes in the element which disk is its own: `rm` removes that. */
-static int
-write_request(struct making *making, struct machine *machine, const char *path,
-              struct wiring *wiring, struct failure **failure)
-{
-    struct definition *definition = &machine->definition;
-    struct writing writing = {.domain = &definition->domain,
-                              .contents = &making->contents,
-                              .passwords = &machine->passwords};
-    int result;
-
-    result = set_write(&writing, &making->options->settings.values, wiring, failure);
-    machine->generated = writing.generated;
-    if (result < 0)
-        return -1;
-    if (add_own_keys(making, &writing, machine == making->machines, failure) < 0)
-        return -1;
-    xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
-    if (definition_wire(definition, making->context,
-                        (struct wire_options){.add_log = true}, wiring, failure) < 0)
-        return -1;
-    return set_check_documents(&definition->domain, failure);
-}
-
+/* Makes the domain's XML of virt-install's. The element notes which disk is its own: `rm`
+ * removes that. */
 static int
 make_definition(struct making *making, struct machine *machine, const char *xml,
                 struct failure **failure)
 {
+    const bool is_first = machine == making->machines;
     struct definition *definition = &machine->definition;
+    struct writing writing = {.domain = &definition->domain,
+                              .contents = &making->contents,
+                              .passwords = &machine->passwords};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *path = xasprintf("%s/%s", making->pool.path, machine->target);
     uuid_t uuid;
+    int result;
 
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, machine->uuid);
-    definition->doc =
-        machine_name(xml, machine->name, machine->uuid, machine == making->machines, path,
-                     making->source.format, failure);
+    definition->doc = machine_name(xml, machine->name, machine->uuid, is_first, path,
+                                   making->source.format, failure);
     if (!definition->doc ||
         domain_read(&definition->domain, definition->doc, failure) < 0)
         return -1;
-    return write_request(making, machine, path, &wiring, failure);
+    result = set_write(&writing, &making->options->settings.values, &wiring, failure);
+    machine->generated = writing.generated;
+    if (result < 0 || add_own_keys(making, &writing, is_first, failure) < 0)
+        return -1;
+    xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
+    if (definition_wire(definition, making->context,
+                        (struct wire_options){.add_log = true}, &wiring, failure) < 0)
+        return -1;
+    return set_check_documents(&definition->domain, failure);
 }
 
 /* Fails if there is such a domain, or such a disk. */
@@ -597,15 +587,19 @@ say_made(const struct making *making)
 {
     const bool is_whole = making->size % GIB == 0;
     const uint64_t size = making->size / (is_whole ? GIB : MIB);
-    const char *made = making->context->dry_run ? "would be made:" : "made:";
+    const struct context *context = making->context;
+    const char *made = context->dry_run ? "would be made:" : "made:";
 
     for (size_t i = 0; i < making->count; i++) {
         const struct machine *machine = &making->machines[i];
 
-        print_outside_line(stdout, "%s: %s %s/%s (%ju %s), %s MiB of memory, network %s",
-                           machine->name, made, making->pool.path, machine->target,
-                           (uintmax_t)size, is_whole ? "GiB" : "MiB", making->memory,
-                           making->network);
+        if (!context->quiet && !context->json)
+            print_outside_line(
+                stdout, "%s: %s %s/%s (%ju %s), %s MiB of memory, network %s",
+                machine->name, made, making->pool.path, machine->target, (uintmax_t)size,
+                is_whole ? "GiB" : "MiB", making->memory, making->network);
+        if (machine->generated && !context->dry_run)
+            set_print_password(context, machine->name, machine->generated);
     }
 }
 
@@ -716,14 +710,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!context->dry_run &&
         (make_disks(&making, failure) < 0 || define_all(&making, failure) < 0))
         return -1;
-    if (!context->quiet && !context->json)
-        say_made(&making);
-    for (size_t i = 0; i < making.count && !context->dry_run; i++) {
-        const struct machine *machine = &making.machines[i];
-
-        if (machine->generated)
-            set_print_password(context, machine->name, machine->generated);
-    }
+    say_made(&making);
     if (context->dry_run || making.options->no_start)
         return STATUS_OK;
     return start_all(&making, failure);
