@@ -84,22 +84,22 @@ read_line(char *line, const char *name)
 {
     static const char blanks[] = " \t\r*()=";
     char *digest = NULL;
-    const char *named = NULL;
     char *rest = NULL;
+    bool is_alone = true;
+    bool is_named = !name;
 
     for (char *word = strtok_r(line, blanks, &rest); word;
          word = strtok_r(NULL, blanks, &rest)) {
-        const char *slash = strrchr(word, '/');
         char *found = read_digest(word);
 
+        is_alone = is_alone && found;
+        is_named = is_named || strcmp(fs_base_name(word), name) == 0;
         if (found) {
             free(digest);
             digest = found;
-        } else if (strcasecmp(word, "sha256") != 0 && strcasecmp(word, "sha512") != 0) {
-            named = slash ? slash + 1 : word;
         }
     }
-    if (name && named && strcmp(named, name) != 0)
+    if (!is_named && !is_alone)
         free(steal(digest));
     return digest;
 }
