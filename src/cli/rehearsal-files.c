@@ -83,7 +83,6 @@ static int
 copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
-    cleanup_close int fd = -1;
     struct stat status;
     int error = path ? fs_stat_in_root(rehearsal->root, path, &status) : -ENOENT;
 
@@ -99,10 +98,10 @@ copy_nvram(const struct rehearsal *rehearsal, const char *path, struct failure *
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
                                  path);
-    fd = openat(rehearsal->directory, REHEARSAL_NVRAM,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
-    if (error == 0 && fchown(fd, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
+    error = fs_replace_file(rehearsal->directory, REHEARSAL_NVRAM, content.data,
+                            content.size, 0600, (gid_t)-1);
+    if (error == 0 && fchownat(rehearsal->directory, REHEARSAL_NVRAM, rehearsal->qemu.uid,
+                               rehearsal->qemu.gid, AT_SYMLINK_NOFOLLOW) < 0)
         error = -errno;
     if (error < 0)
         return fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure);
