@@ -151,8 +151,7 @@ static int
 list_directory(int root, const char *path, char ***names, size_t *count,
                struct failure **failure)
 {
-    cleanup_close int place = fs_open_directory_in_root(root, path);
-    cleanup_close int fd = place < 0 ? place : fs_open_beneath(place, ".", O_DIRECTORY);
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
     cleanup_closedir DIR *entries = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 

@@ -242,18 +242,14 @@ add_keys_in(int directory, uid_t user, struct buffer *keys)
 static int
 read_own_keys(struct making *making, struct failure **failure)
 {
-    const int root = making->context->root;
     const struct passwd *caller = login_find_caller(failure);
     cleanup_free char *path = NULL;
-    cleanup_close int place = -1;
     cleanup_close int directory = -1;
 
     if (!caller)
         return -1;
     path = xasprintf("%s/.ssh", caller->pw_dir);
-    place = fs_open_directory_in_root(root, path);
-    if (place >= 0)
-        directory = fs_open_beneath(place, ".", O_DIRECTORY);
+    directory = fs_open_directory_in_root(making->context->root, path);
     if (directory >= 0)
         add_keys_in(directory, caller->pw_uid, &making->keys);
     return 0;
