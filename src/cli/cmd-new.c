@@ -78,19 +78,17 @@ struct making {
 /* --- what the user asks for ------------------------------------------------------------- */
 
 /* Reads a size of the command line: a number and perhaps M, G or T; without one, it is in
- * `unit`. If it was not given, `size` stays. */
+ * `unit`. */
 static int
 read_size(const char *name, const char *text, uint64_t unit, const char *hint,
           uint64_t *size, struct failure **failure)
 {
     static const char letters[] = "MGT";
-    char *end = NULL;
-    const unsigned long long number = text ? strtoull(text, &end, 10) : 0;
-    const char *letter = end && *end ? strchr(letters, *end) : NULL;
+    char *end;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const char *letter = *end ? strchr(letters, *end) : NULL;
     bool is_size;
 
-    if (!text)
-        return 0;
     if (letter)
         unit = MIB << 10 * (letter - letters);
     /* Neither a sign nor a blank, which strtoull(3) takes, nor anything after the letter. */
@@ -109,10 +107,13 @@ read_sizes(struct making *making, struct failure **failure)
     const struct options *options = making->options;
     uint64_t memory = DEFAULT_MEMORY * MIB;
 
-    if (read_size("memory", options->memory, MIB, "MiB as a number, or such as 4G",
+    if (options->memory &&
+        read_size("memory", options->memory, MIB, "MiB as a number, or such as 4G",
                   &memory, failure) < 0)
         return -1;
     making->memory = xasprintf("%ju", (uintmax_t)(memory / MIB));
+    if (!options->disk)
+        return 0;
     return read_size("disk", options->disk, GIB, "GiB as a number, or such as 500M",
                      &making->size, failure);
 }
