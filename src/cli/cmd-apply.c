@@ -193,19 +193,19 @@ static int
 plan_all(struct applying *applying, struct failure **failure)
 {
     const struct context *context = applying->context;
-    char **uuids = NULL;
-    size_t count = 0;
-    int result = 0;
+    cleanup_operands struct operands domains = {0};
 
-    for (size_t i = 0; result == 0 && i < context->operand_count; i++)
-        result = libvirt_expand(applying->waiting.connection, context->operands[i],
-                                &uuids, &count, failure);
-    for (size_t i = 0; result == 0 && i < count; i++) {
-        if (!texts_have(uuids, i, uuids[i]))
-            result = plan(applying, uuids[i], failure);
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (libvirt_expand(applying->waiting.connection, context->operands[i],
+                           &domains.list, &domains.count, failure) < 0)
+            return -1;
     }
-    texts_free(uuids, count);
-    return result;
+    for (size_t i = 0; i < domains.count; i++) {
+        if (!texts_have(domains.list, i, domains.list[i]) &&
+            plan(applying, domains.list[i], failure) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Return: 1 to go on, 0 to leave everything as it is, or -1. */

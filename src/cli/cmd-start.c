@@ -164,43 +164,33 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     return 0;
 }
 
-/* One that was undefined since the list was made does not stop the others. */
+/* Nothing is started if a name is wrong. */
 static int
-add_listed(struct starting *starting, char *const *uuids, size_t count,
-           struct failure **failure)
+add_domains(struct starting *starting, struct failure **failure)
 {
-    for (size_t i = 0; i < count; i++) {
+    const struct context *context = starting->context;
+    cleanup_operands struct operands domains = {0};
+
+    if (starting->options->all &&
+        definition_list_asking(starting->connection, VIR_CONNECT_LIST_DOMAINS_PERSISTENT,
+                               &domains.list, &domains.count, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (libvirt_expand(starting->connection, context->operands[i], &domains.list,
+                           &domains.count, failure) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < domains.count; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (add_domain(starting, uuids[i], &reason) == 0 ||
+        /* One that was undefined since the list was made does not stop the others. */
+        if (add_domain(starting, domains.list[i], &reason) == 0 ||
             reason->code == FAILURE_DOMAIN_MISSING)
             continue;
         *failure = steal(reason);
         return -1;
     }
     return 0;
-}
-
-/* Nothing is started if a name is wrong. */
-static int
-add_domains(struct starting *starting, struct failure **failure)
-{
-    const struct context *context = starting->context;
-    char **uuids = NULL;
-    size_t count = 0;
-    int result = 0;
-
-    if (starting->options->all)
-        result = definition_list_asking(starting->connection,
-                                        VIR_CONNECT_LIST_DOMAINS_PERSISTENT, &uuids,
-                                        &count, failure);
-    for (size_t i = 0; result == 0 && i < context->operand_count; i++)
-        result = libvirt_expand(starting->connection, context->operands[i], &uuids,
-                                &count, failure);
-    if (result == 0)
-        result = add_listed(starting, uuids, count, failure);
-    texts_free(uuids, count);
-    return result;
 }
 
 /* --- the command -------------------------------------------------------------------- */
