@@ -20,7 +20,6 @@
 #include <uuid/uuid.h>
 
 #include "base/process.h"
-#include "base/scope.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
@@ -310,7 +309,6 @@ rehearse(struct trial *trial, struct failure **failure)
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
-    rehearsal->path = xasprintf("%s/%s", scope()->trydir, rehearsal->uuid);
     if (libvirt_require_own(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;

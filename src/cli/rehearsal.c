@@ -14,7 +14,7 @@
 static char *
 path_of(const struct rehearsal *rehearsal, const char *name)
 {
-    return xasprintf("%s/%s", rehearsal->path, name);
+    return xasprintf("%s/%s/%s", scope()->trydir, rehearsal->uuid, name);
 }
 
 static void
@@ -374,7 +374,6 @@ rehearsal_clear(struct rehearsal *rehearsal)
     }
     free(rehearsal->disks);
     free(rehearsal->name);
-    free(rehearsal->path);
     free(rehearsal->nvram);
     texts_free(rehearsal->left_out, rehearsal->left_out_count);
     close_pointer(&rehearsal->lock);

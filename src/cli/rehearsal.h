@@ -37,7 +37,6 @@ struct rehearsal_disk {
 struct rehearsal {
     char uuid[UUID_LENGTH + 1];
     char *name; /* libvirt's, as long as it runs */
-    char *path; /* of its directory while it runs */
     /* The port on 127.0.0.1 to which the guest's interfaces are connected; 0 leaves them
      * in the domain's networks. */
     int port;
