@@ -434,7 +434,6 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \
 	%D%/cli/rehearsal.h \
-	%D%/cli/rehearsal-files.c \
 	%D%/cli/running-seed.c \
 	%D%/cli/running-seed.h \
 	%D%/cli/set.c \
