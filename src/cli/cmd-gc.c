@@ -13,6 +13,7 @@
 
 #include <libvirt/virterror.h>
 
+#include "base/fs.h"
 #include "base/names.h"
 #include "cli/cli.h"
 #include "cli/images.h"
@@ -90,6 +91,58 @@ remove_one(const struct context *context, const struct leftover *leftover,
     return 0;
 }
 
+/* --- images and disks ------------------------------------------------------------------- */
+
+/* Return: whether the name is one of image_fetch() or disk_make(), before they are done. */
+static bool
+is_temporary(const char *name)
+{
+    const bool is_disk = strstr(name, QCOW2_SUFFIX TEMPORARY_SUFFIX) ||
+                         strstr(name, RAW_SUFFIX TEMPORARY_SUFFIX);
+
+    return image_is_partial(name) || (is_disk && is_temporary_name(name));
+}
+
+static void
+clean_pool(const struct context *context, virConnectPtr connection, const char *name)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_pool struct pool pool = POOL_NONE;
+    cleanup_closedir DIR *entries = NULL;
+    const struct dirent *entry;
+
+    if (pool_open(&pool, connection, name, true, &ignored) < 0 || pool.directory < 0)
+        return;
+    entries = fs_list(pool.directory);
+    while ((entry = fs_next(entries))) {
+        const bool is_removed =
+            is_temporary(entry->d_name) &&
+            fs_remove_abandoned(pool.directory, entry->d_name, context->dry_run);
+
+        if (is_removed && !context->quiet)
+            print_outside_line(stdout, "%s %s/%s",
+                               context->dry_run ? "would remove" : "removed", pool.path,
+                               entry->d_name);
+    }
+}
+
+/* Removes what killed commands have left in the pools, and that the caller may remove. */
+static void
+clean_pools(const struct context *context, virConnectPtr connection)
+{
+    virStoragePoolPtr *pools = NULL;
+    const int count = virConnectListAllStoragePools(connection, &pools,
+                                                    VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
+
+    for (int i = 0; i < count; i++) {
+        clean_pool(context, connection, virStoragePoolGetName(pools[i]));
+        virStoragePoolFree(pools[i]);
+    }
+    free(pools);
+}
+
+/* --- the command ------------------------------------------------------------------------ */
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -129,7 +182,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                 return -1;
         }
     }
-    pool_remove_abandoned(connection, context);
+    clean_pools(context, connection);
     return STATUS_OK;
 }
 

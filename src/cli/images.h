@@ -56,10 +56,6 @@ void pool_close(struct pool *pool);
 
 #define cleanup_pool __attribute__((cleanup(pool_close)))
 
-/* Removes what killed commands have left in the directories of the pools, and that the
- * caller may remove, and says so; with --dry-run, says what it would remove. */
-void pool_remove_abandoned(virConnectPtr connection, const struct context *context);
-
 /* --- image-fetch.c, image-disk.c -------------------------------------------------------- */
 
 /*
