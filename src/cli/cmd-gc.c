@@ -13,7 +13,6 @@
 
 #include <libvirt/virterror.h>
 
-#include "base/fs.h"
 #include "base/names.h"
 #include "cli/cli.h"
 #include "cli/images.h"

@@ -20,7 +20,6 @@
 
 #include <uuid/uuid.h>
 
-#include "base/fs.h"
 #include "base/names.h"
 #include "base/process.h"
 #include "cli/cli.h"
@@ -58,7 +57,7 @@ struct trial {
     struct waiting waiting;
     char *console; /* the last lines that the guest has printed by the end, or NULL */
     /* The thread that starts the rehearsal, and what it has to say. */
-    char *text; /* the XML */
+    const char *text; /* the XML */
     struct failure *start_failure;
     bool is_started; /* or has failed to */
 };
@@ -464,11 +463,12 @@ run_start(void *data)
 static int
 start(struct trial *trial, struct failure **failure)
 {
+    cleanup_free char *text = xml_format(trial->definition.doc);
     pthread_t thread;
     struct guest *guest;
     int error;
 
-    trial->text = xml_format(trial->definition.doc);
+    trial->text = text;
     if (begin_start(&trial->rehearsal, trial->context->root, failure) < 0)
         return -1;
     error = pthread_create(&thread, NULL, run_start, trial);
@@ -585,7 +585,6 @@ run(const struct context *context, const void *data, struct failure **failure)
         fputc('\n', stderr);
     }
     free(trial.console);
-    free(trial.text);
     /* One that came while nothing waited for it ends us now. */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
