@@ -376,7 +376,6 @@ virt_seed_SOURCES = \
 	%D%/cli/ask.c \
 	%D%/cli/ask.h \
 	%D%/cli/catalogue.c \
-	%D%/cli/catalogue.h \
 	%D%/cli/change.c \
 	%D%/cli/change.h \
 	%D%/cli/cli.h \
@@ -423,7 +422,7 @@ virt_seed_SOURCES = \
 	%D%/cli/help.c \
 	%D%/cli/image-disk.c \
 	%D%/cli/image-fetch.c \
-	%D%/cli/image-fetch.h \
+	%D%/cli/images.h \
 	%D%/cli/io.c \
 	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
@@ -434,12 +433,10 @@ virt_seed_SOURCES = \
 	%D%/cli/machine.h \
 	%D%/cli/main.c \
 	%D%/cli/pool.c \
-	%D%/cli/pool.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \
 	%D%/cli/rehearsal.h \
-	%D%/cli/rehearsal-files.c \
 	%D%/cli/running-seed.c \
 	%D%/cli/running-seed.h \
 	%D%/cli/set.c \

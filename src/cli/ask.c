@@ -32,22 +32,24 @@ catch_signal(int number)
 
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
-/* Reads a line of a terminal, whose driver gives it whole. Return: 0 or -errno. */
+/* Appends a line of a terminal, whose driver gives it whole. Return: 0 or -errno. */
 static int
-read_line(int terminal, char *line, size_t size)
+read_line(int terminal, struct buffer *line)
 {
-    ssize_t length = read(terminal, line, size - 1);
+    char *room = buffer_reserve(line, LIMIT_PASSWORD + 1);
+    const ssize_t length = read(terminal, room, LIMIT_PASSWORD + 1);
 
     if (length < 0)
         return -errno;
-    line[length] = '\0';
-    line[strcspn(line, "\n")] = '\0';
+    room[length] = '\0';
+    room[strcspn(room, "\n")] = '\0';
+    line->size += strlen(room);
     return 0;
 }
 
 /* Return: 0 or -errno. */
 static int
-read_hidden(int terminal, char *line, size_t size)
+read_hidden(int terminal, struct buffer *line)
 {
     const struct sigaction action = {.sa_handler = catch_signal};
     struct sigaction before[ARRAY_SIZE(signals)];
@@ -62,7 +64,7 @@ read_hidden(int terminal, char *line, size_t size)
     for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
         sigaction(signals[i], &action, &before[i]);
     tcsetattr(terminal, TCSAFLUSH, &hidden);
-    result = read_line(terminal, line, size);
+    result = read_line(terminal, line);
     tcsetattr(terminal, TCSAFLUSH, &shown);
     for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
         sigaction(signals[i], &before[i], NULL);
@@ -74,49 +76,34 @@ read_hidden(int terminal, char *line, size_t size)
 
 /* --- passwords -------------------------------------------------------------------------- */
 
-static int
-ask_twice(int terminal, const char *whose, char *first, char *second, size_t size,
-          struct failure **failure)
-{
-    int error;
-
-    dprintf(terminal, "New password of %s: ", whose);
-    error = read_hidden(terminal, first, size);
-    if (error == 0 && *first) {
-        dprintf(terminal, "The same again: ");
-        error = read_hidden(terminal, second, size);
-    }
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not read from the terminal");
-    if (!*first)
-        return failure_set(failure, FAILURE_USAGE,
-                           "no password was given\n"
-                           "run the command again, and type one");
-    if (strcmp(first, second) == 0)
-        return 0;
-    return failure_set(failure, FAILURE_USAGE,
-                       "the two passwords differ\n"
-                       "run the command again, and type the same twice");
-}
-
 int
 ask_password(const char *whose, struct buffer *password, struct failure **failure)
 {
     cleanup_close int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    char first[LIMIT_PASSWORD + 2] = "";
-    char second[sizeof(first)] = "";
-    int result;
+    cleanup_buffer struct buffer again = {0};
+    int error;
 
     if (terminal < 0)
         return failure_set_errno(failure, FAILURE_USAGE, errno,
                                  "could not open the terminal to ask for a password\n"
                                  "give a file, or '-' for standard input: "
                                  "--password-file=FILE");
-    result = ask_twice(terminal, whose, first, second, sizeof(first), failure);
-    if (result == 0)
-        buffer_append_string(password, first);
-    explicit_bzero(first, sizeof(first));
-    explicit_bzero(second, sizeof(second));
-    return result;
+    dprintf(terminal, "New password of %s: ", whose);
+    error = read_hidden(terminal, password);
+    if (error == 0 && password->size > 0) {
+        dprintf(terminal, "The same again: ");
+        error = read_hidden(terminal, &again);
+    }
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not read from the terminal");
+    if (password->size == 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "no password was given\n"
+                           "run the command again, and type one");
+    if (buffer_is_same(password, &again))
+        return 0;
+    return failure_set(failure, FAILURE_USAGE,
+                       "the two passwords differ\n"
+                       "run the command again, and type the same twice");
 }

@@ -3,9 +3,8 @@
 
 #include <sys/utsname.h>
 
-#include "base/fs.h"
 #include "base/scope.h"
-#include "cli/catalogue.h"
+#include "cli/images.h"
 #include "host/configuration.h"
 
 #define DIRECTORY "images.d"
@@ -105,46 +104,34 @@ parse(struct image *image, const char *path, char *text, struct failure **failur
     return 0;
 }
 
-/* Return: 1 if the directory has the file, 0 if not, or -1. */
-static int
-read_file(struct image *image, int root, const char *path, struct failure **failure)
+int
+catalogue_find(struct image *image, int root, const char *name, struct failure **failure)
 {
     cleanup_buffer struct buffer text = {0};
-    const int error = fs_read_in_root(root, path, LIMIT_CONFIG, &text);
+    cleanup_free char *path = NULL;
+    int error = -ENOENT;
 
+    *image = (struct image){.name = xstrdup(name)};
+    for (size_t i = 0; error == -ENOENT && *name != '.'; i++) {
+        cleanup_free char *directory = directory_path(i);
+
+        if (!directory)
+            break;
+        free(path);
+        path = xasprintf("%s/%s" SUFFIX, directory, name);
+        error = fs_read_in_root(root, path, LIMIT_CONFIG, &text);
+    }
     if (error == -ENOENT)
-        return 0;
+        return failure_set(failure, FAILURE_CONFIG,
+                           "there is no image '%s' in the catalogue\n"
+                           "'virt-seed images' lists them; a file needs a slash: ./%s",
+                           name, name);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_CONFIG, error,
                                  "could not read %s\ncheck the file: ls -l %s", path,
                                  path);
     buffer_append_string(&text, "");
-    return parse(image, path, text.data, failure) < 0 ? -1 : 1;
-}
-
-int
-catalogue_find(struct image *image, int root, const char *name, struct failure **failure)
-{
-    int found = 0;
-
-    *image = (struct image){.name = xstrdup(name)};
-    for (size_t i = 0; found == 0 && *name != '.'; i++) {
-        cleanup_free char *directory = directory_path(i);
-        cleanup_free char *path = NULL;
-
-        if (!directory)
-            break;
-        path = xasprintf("%s/%s" SUFFIX, directory, name);
-        found = read_file(image, root, path, failure);
-    }
-    if (found < 0)
-        return -1;
-    if (found == 0)
-        return failure_set(failure, FAILURE_CONFIG,
-                           "there is no image '%s' in the catalogue\n"
-                           "'virt-seed images' lists them; a file needs a slash: ./%s",
-                           name, name);
-    return 0;
+    return parse(image, path, text.data, failure);
 }
 
 void
@@ -164,8 +151,7 @@ static int
 list_directory(int root, const char *path, char ***names, size_t *count,
                struct failure **failure)
 {
-    cleanup_close int place = fs_open_directory_in_root(root, path);
-    cleanup_close int fd = place < 0 ? place : fs_open_beneath(place, ".", O_DIRECTORY);
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
     cleanup_closedir DIR *entries = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 

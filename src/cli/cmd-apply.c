@@ -20,7 +20,9 @@
 #include "cli/running-seed.h"
 #include "cli/set.h"
 #include "cli/waiting.h"
+#include "domain/element.h"
 #include "domain/request.h"
+#include "domain/xml.h"
 
 struct options {
     struct waiting_options waiting;
@@ -49,23 +51,6 @@ struct applying {
 /* "-20261127T191500Z" */
 #define TIME_FORMAT "-%Y%m%dT%H%M%SZ"
 #define TIME_LENGTH 17
-#define TIME_PATTERN_DIGITS "0123456789"
-
-/* Return: the length of the id without the time that it got here before. */
-static size_t
-find_base(const char *id)
-{
-    const size_t length = strlen(id);
-    const char *time = length > TIME_LENGTH ? id + length - TIME_LENGTH : NULL;
-    const bool has_time = time && *time == '-' &&
-                          strspn(time + 1, TIME_PATTERN_DIGITS) == 8 && time[9] == 'T' &&
-                          strspn(time + 10, TIME_PATTERN_DIGITS) == 6 &&
-                          strcmp(time + 16, "Z") == 0;
-    const size_t base = has_time ? length - TIME_LENGTH : length;
-
-    return base + TIME_LENGTH > LIMIT_INSTANCE_ID ? LIMIT_INSTANCE_ID - TIME_LENGTH
-                                                  : base;
-}
 
 /* Return: owned by the caller (free). */
 static char *
@@ -74,11 +59,20 @@ make_instance_id(const struct request *request)
     const char *before =
         request->instance_id ? request->instance_id : request->domain->uuid;
     const time_t now = time(NULL);
+    size_t length = strlen(before);
+    const char *end = NULL;
     char text[TIME_LENGTH + 1];
-    struct tm parts;
+    struct tm parts = {0};
 
+    /* The time that it got here before is replaced. */
+    if (length > TIME_LENGTH)
+        end = strptime(before + length - TIME_LENGTH, TIME_FORMAT, &parts);
+    if (end && !*end)
+        length -= TIME_LENGTH;
+    if (length > LIMIT_INSTANCE_ID - TIME_LENGTH)
+        length = LIMIT_INSTANCE_ID - TIME_LENGTH;
     strftime(text, sizeof(text), TIME_FORMAT, gmtime_r(&now, &parts));
-    return xasprintf("%.*s%s", (int)find_base(before), before, text);
+    return xasprintf("%.*s%s", (int)length, before, text);
 }
 
 /* --- looking ---------------------------------------------------------------------------- */
@@ -199,19 +193,19 @@ static int
 plan_all(struct applying *applying, struct failure **failure)
 {
     const struct context *context = applying->context;
-    char **uuids = NULL;
-    size_t count = 0;
-    int result = 0;
+    cleanup_operands struct operands domains = {0};
 
-    for (size_t i = 0; result == 0 && i < context->operand_count; i++)
-        result = libvirt_expand(applying->waiting.connection, context->operands[i],
-                                &uuids, &count, failure);
-    for (size_t i = 0; result == 0 && i < count; i++) {
-        if (!texts_have(uuids, i, uuids[i]))
-            result = plan(applying, uuids[i], failure);
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (libvirt_expand(applying->waiting.connection, context->operands[i],
+                           &domains.list, &domains.count, failure) < 0)
+            return -1;
     }
-    texts_free(uuids, count);
-    return result;
+    for (size_t i = 0; i < domains.count; i++) {
+        if (!texts_have(domains.list, i, domains.list[i]) &&
+            plan(applying, domains.list[i], failure) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Return: 1 to go on, 0 to leave everything as it is, or -1. */
@@ -238,38 +232,31 @@ confirm(const struct applying *applying, struct failure **failure)
 
 /* --- doing ------------------------------------------------------------------------------ */
 
-static const struct option_row *
-find_instance_id_row(void)
-{
-    const struct option_row *row = set_rows;
-
-    while (strcmp(row->name, "instance-id") != 0)
-        row = option_next(row);
-    return row;
-}
-
 /* As 'virt-seed set --instance-id', or 'wire' if there is no new one. */
 static int
 change_definition(const struct context *context, const struct job *job,
                   struct failure **failure)
 {
     const struct change_options change = {.summary = NULL};
-    struct option_values values = {.count = 0};
     struct context quiet = *context;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
-    struct writing writing = {.domain = &definition.domain};
+    xmlNode *element, *node;
     size_t written;
 
     quiet.quiet = true;
-    if (job->instance_id)
-        values.list[values.count++] =
-            (struct option_value){find_instance_id_row(), job->instance_id};
     if (definition_load_domain(&definition, context, job->uuid, DEFINITION_CHANGE,
-                               failure) < 0 ||
-        set_write(&writing, &values, &wiring, failure) < 0)
+                               failure) < 0)
         return -1;
+    element = request_find(&definition.domain);
+    if (element && job->instance_id) {
+        set_remove_all(element, "instance-id");
+        node = set_indent(element_add_text(element, "instance-id", job->instance_id));
+        xml_set_attribute(node, "policy", "fixed");
+        wiring_note(&wiring, "instance-id written");
+    }
     written = wiring.change_count;
+    /* This fails if somebody has removed the element meanwhile. */
     if (definition_wire(&definition, context, (struct wire_options){.add_log = true},
                         &wiring, failure) < 0)
         return -1;
@@ -301,19 +288,11 @@ boot(const struct context *context, struct job *job, struct failure **failure)
     return 0;
 }
 
-static void
-apply(const struct applying *applying, struct job *job)
-{
-    cleanup_failure struct failure *failed = NULL;
-
-    if (change_definition(applying->context, job, &failed) < 0 ||
-        boot(applying->context, job, &failed) < 0)
-        waiting_finish(job->guest, "error", STATUS_FAILURE, NULL, failed);
-}
-
 static int
 apply_all(struct applying *applying, struct failure **failure)
 {
+    const struct context *context = applying->context;
+
     for (size_t i = 0; i < applying->count; i++) {
         struct job *job = &applying->jobs[i];
 
@@ -321,8 +300,14 @@ apply_all(struct applying *applying, struct failure **failure)
         if (!job->guest)
             return -1;
     }
-    for (size_t i = 0; i < applying->count; i++)
-        apply(applying, &applying->jobs[i]);
+    for (size_t i = 0; i < applying->count; i++) {
+        struct job *job = &applying->jobs[i];
+        cleanup_failure struct failure *failed = NULL;
+
+        if (change_definition(context, job, &failed) < 0 ||
+            boot(context, job, &failed) < 0)
+            waiting_finish(job->guest, "error", STATUS_FAILURE, NULL, failed);
+    }
     return waiting_run(&applying->waiting, failure);
 }
 

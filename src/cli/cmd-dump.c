@@ -46,22 +46,16 @@ fold_reporter(const struct buffer *data)
 #include "seed/reporter-script.inc"
         ;
     const char *body = strchr(script, '\n') + 1;
-    json_t *string = json_string(body);
-    cleanup_free char *quoted = json_dumps(string, JSON_ENCODE_ANY);
-    const char *found;
+    size_t length = strlen(body) - 1;
+    cleanup_json json_t *string = json_stringn(body, length);
+    cleanup_free char *quoted = xchecked(json_dumps(string, JSON_ENCODE_ANY));
     struct buffer folded = {0};
-    size_t length, offset;
+    const char *found = memmem(buffer_text(data), data->size, body, length);
+    size_t offset;
 
-    json_decref(string);
-    if (!quoted)
-        abort();
-    /* Without its quotes. */
-    quoted[strlen(quoted) - 1] = '\0';
-    length = strlen(body) - 1;
-    found = memmem(buffer_text(data), data->size, body, length);
     if (!found) {
-        /* The last line end is two characters. */
-        length = strlen(quoted + 1) - 2;
+        /* Without its quotes. */
+        length = strlen(quoted) - 2;
         found = memmem(buffer_text(data), data->size, quoted + 1, length);
     }
     offset = found ? (size_t)(found - data->data) : data->size;

@@ -9,7 +9,6 @@
 #include "config.h"
 
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 
 #include "base/fs.h"
@@ -51,8 +50,12 @@ struct editing {
     const struct context *context;
     const struct subject *subject;
     struct buffer original; /* the document as it is defined */
-    bool force;             /* define it in spite of what is wrong */
-    bool can_force;         /* what is wrong leaves a definition that libvirt takes */
+    /* The text in a temporary file. If a signal ends this process, the file stays: there may
+     * be something in it that nobody wants to lose. */
+    char *path;
+    bool keep;      /* it has what somebody has edited, and was not defined */
+    bool force;     /* define it in spite of what is wrong */
+    bool can_force; /* what is wrong leaves a definition that libvirt takes */
 };
 
 /* --- the document in the definition ------------------------------------------------- */
@@ -193,69 +196,54 @@ write_document(const struct editing *editing, const struct domain *domain,
 
 /* --- the editor ---------------------------------------------------------------------- */
 
-/* The text in a temporary file. If a signal ends this process, the file stays: there may be
- * something in it that nobody wants to lose. */
-static char file_path[PATH_MAX];
-
-/* Makes the file, with that text. `name` is a word of its name; by the suffix, editors know
- * the language. */
+/* Makes the file, with that text. By its suffix, editors know the language. */
 static int
-editor_open(const char *name, const char *suffix, const struct buffer *text,
-            struct failure **failure)
+editor_open(struct editing *editing, const struct buffer *text, struct failure **failure)
 {
     const char *directory = getenv("TMPDIR");
+    const bool is_script = strncmp(text->data, "#!", 2) == 0;
+    const char *suffix = is_script ? ".sh" : editing->subject->suffix;
     cleanup_close int fd = -1;
-    int length, error;
-
-    length = snprintf(file_path, sizeof(file_path), "%s/virt-seed-%s-XXXXXX%s",
-                      directory && *directory ? directory : "/tmp", name, suffix);
-    errno = ENAMETOOLONG;
-    if (length < (int)sizeof(file_path))
-        fd = mkostemps(file_path, (int)strlen(suffix), O_CLOEXEC);
-    error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
-    if (error < 0) {
-        if (fd >= 0)
-            unlink(file_path);
-        file_path[0] = '\0';
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not make a temporary file\n"
-                                 "set TMPDIR to a directory that you may write into");
-    }
-    return 0;
-}
-
-/* Runs the command until it ends; signals have their default effect in it. `status` gets
- * that of wait(2). Return: 0 or an errno. */
-static int
-run_command(const char *command, int *status)
-{
-    cleanup_free char *script = xasprintf("%s \"$@\"", command);
-    char *words[] = {(char *)"sh", (char *)"-c", script, (char *)"sh", file_path, NULL};
-    posix_spawnattr_t attributes;
-    sigset_t ignored;
-    pid_t pid;
     int error;
 
-    sigemptyset(&ignored);
-    sigaddset(&ignored, SIGINT);
-    sigaddset(&ignored, SIGQUIT);
-    sigaddset(&ignored, SIGPIPE);
-    sigaddset(&ignored, SIGXFSZ);
-    if (posix_spawnattr_init(&attributes) != 0)
-        abort();
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigdefault(&attributes, &ignored);
-    error = posix_spawn(&pid, "/bin/sh", NULL, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-    if (error == 0 && waitpid(pid, status, 0) < 0)
-        error = errno;
-    return error;
+    editing->path = xasprintf("%s/virt-seed-%s-XXXXXX%s",
+                              directory && *directory ? directory : "/tmp",
+                              editing->subject->name, suffix);
+    fd = mkostemps(editing->path, (int)strlen(suffix), O_CLOEXEC);
+    error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
+    if (error == 0)
+        return 0;
+    if (fd >= 0)
+        unlink(editing->path);
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not make a temporary file\n"
+                             "set TMPDIR to a directory that you may write into");
+}
+
+/* Runs the command on the file until it ends; signals have their default effect in it.
+ * `status` gets that of wait(2). Return: 0 or an errno. */
+static int
+run_command(const char *command, const char *path, int *status)
+{
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
+    cleanup_free char *script = xasprintf("%s \"$@\"", command);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+            signal(ignored[i], SIG_DFL);
+        execl("/bin/sh", "sh", "-c", script, "sh", path, NULL);
+        _exit(127);
+    }
+    if (pid < 0 || waitpid(pid, status, 0) < 0)
+        return errno;
+    return 0;
 }
 
 /* Runs $VISUAL, $EDITOR or vi until it ends. `text` gets what is then in the file, even if
  * the editor failed. */
 static int
-editor_run(struct buffer *text, struct failure **failure)
+editor_run(const char *path, struct buffer *text, struct failure **failure)
 {
     const char *visual = getenv("VISUAL");
     const char *command = visual && *visual ? visual : getenv("EDITOR");
@@ -267,7 +255,7 @@ editor_run(struct buffer *text, struct failure **failure)
     /* Those from the terminal are for the editor. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    error = run_command(command, &status);
+    error = run_command(command, path, &status);
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     if (error != 0)
@@ -278,24 +266,12 @@ editor_run(struct buffer *text, struct failure **failure)
                     "set VISUAL or EDITOR to an editor that you have",
                     command);
     buffer_clear(text);
-    fd = open(file_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     error = fd < 0 ? -errno : fs_read_all(fd, LIMIT_DOMAIN_XML, text);
     if (error < 0 && !*failure)
         failure_set_errno(failure, FAILURE_SYSTEM, error,
-                          "could not read the edited text, '%s'", file_path);
+                          "could not read the edited text, '%s'", path);
     return *failure ? -1 : 0;
-}
-
-/* Removes the file, or keeps it and says where it is. */
-static void
-editor_close(bool keep)
-{
-    if (keep)
-        print_outside_line(stderr, "virt-seed: the text that you edited is in %s",
-                           file_path);
-    else
-        unlink(file_path);
-    file_path[0] = '\0';
 }
 
 /* --- from the file to libvirt --------------------------------------------------------- */
@@ -373,35 +349,33 @@ ask(const struct editing *editing)
     }
 }
 
-/* Has `text` edited until it is defined or given up; `keep` says whether what was edited
- * must be kept. Return: the exit status, or -1. */
+/* Has `text` edited until it is defined or given up. Return: the exit status, or -1. */
 static int
-edit(struct editing *editing, const struct buffer *text, bool *keep,
-     struct failure **failure)
+edit(struct editing *editing, const struct buffer *text, struct failure **failure)
 {
     cleanup_buffer struct buffer edited = {0};
     char answer = 'y';
 
     for (;;) {
         if (answer == 'y') {
-            int result = editor_run(&edited, failure);
+            int result = editor_run(editing->path, &edited, failure);
 
-            *keep = !buffer_is_same(&edited, text);
-            if (!*keep && result == 0 && !editing->context->quiet)
+            editing->keep = !buffer_is_same(&edited, text);
+            if (!editing->keep && result == 0 && !editing->context->quiet)
                 printf("the %s was not changed\n", editing->subject->name);
-            if (!*keep || result < 0)
+            if (!editing->keep || result < 0)
                 return result;
         }
         editing->force = answer == 'f';
-        *keep = define(editing, &edited, failure) < 0;
-        if (!*keep)
+        editing->keep = define(editing, &edited, failure) < 0;
+        if (!editing->keep)
             return STATUS_OK;
         if (!isatty(STDIN_FILENO))
             return -1;
         print_failure(*failure);
         failure_free(steal(*failure));
         answer = ask(editing);
-        *keep = answer != 'n';
+        editing->keep = answer != 'n';
         if (answer == 'n' || answer == 'k')
             return STATUS_FAILURE;
     }
@@ -414,8 +388,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
-    const char *suffix;
-    bool keep = false;
     int result = -1;
 
     for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
@@ -435,13 +407,17 @@ run(const struct context *context, const void *data, struct failure **failure)
         buffer_append(&text, editing.original.data, editing.original.size);
         if (text.size == 0)
             buffer_append_string(&text, editing.subject->template);
-        suffix = strncmp(text.data, "#!", 2) == 0 ? ".sh" : editing.subject->suffix;
-        result = editor_open(editing.subject->name, suffix, &text, failure);
+        result = editor_open(&editing, &text, failure);
     }
     if (result == 0) {
-        result = edit(&editing, &text, &keep, failure);
-        editor_close(keep);
+        result = edit(&editing, &text, failure);
+        if (editing.keep)
+            print_outside_line(stderr, "virt-seed: the text that you edited is in %s",
+                               editing.path);
+        else
+            unlink(editing.path);
     }
+    free(editing.path);
     buffer_clear(&editing.original);
     return result;
 }

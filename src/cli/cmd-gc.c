@@ -15,9 +15,9 @@
 
 #include "base/names.h"
 #include "cli/cli.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/pool.h"
 #include "host/own-directory.h"
 #include "store/leftovers.h"
 #include "store/record.h"
@@ -28,40 +28,33 @@ struct options {
     bool all;
 };
 
-/* What becomes of a leftover. */
-enum fate {
-    FATE_REMOVED,
-    FATE_KEPT_SINCE_NOW, /* nobody has noticed before that the domain is gone */
-    FATE_KEPT_A_WEEK,    /* a week after that, or after the domain's last run */
-    FATE_KEPT_DONE,      /* the identity of a guest that is set up */
-};
-
 static bool
 is_mark(const struct leftover *leftover)
 {
     return strcmp(leftover->name + UUID_LENGTH, GONE_SUFFIX) == 0;
 }
 
-/* Return: what is to become of what lasts of the domain that left all of these. */
-static enum fate
-decide(int root, const struct leftover *list, size_t count)
+/* Return: why what lasts of the domain that left all of these is kept, or NULL; `is_news`:
+ * nobody has noticed before that the domain is gone. */
+static const char *
+find_reason(int root, const struct leftover *list, size_t count, bool *is_news)
 {
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *failure = NULL;
     const time_t now = time(NULL);
-    bool is_noted = false;
     bool is_recent = false;
 
     /* A record that cannot be read may be that of such a guest. */
     if (record_read(root, list->uuid, &record, &failure) < 0 || record.done)
-        return FATE_KEPT_DONE;
+        return ": its guest is set up; gc --all removes it";
+    *is_news = true;
     for (size_t i = 0; i < count; i++) {
-        is_noted = is_noted || is_mark(&list[i]);
+        *is_news = *is_news && !is_mark(&list[i]);
         is_recent = is_recent || now - list[i].changed < KEPT_SECONDS;
     }
-    if (!is_noted)
-        return FATE_KEPT_SINCE_NOW;
-    return is_recent ? FATE_KEPT_A_WEEK : FATE_REMOVED;
+    if (*is_news)
+        return ": for a week from now";
+    return is_recent ? ": the domain was there less than a week ago" : NULL;
 }
 
 /* Return: 1 if libvirt knows the domain, 0 if it does not, or -1. */
@@ -79,30 +72,75 @@ is_known(virConnectPtr connection, const char *uuid, struct failure **failure)
 }
 
 static int
-remove_one(const struct context *context, const struct leftover *leftover, enum fate fate,
-           struct failure **failure)
+remove_one(const struct context *context, const struct leftover *leftover,
+           const char *reason, struct failure **failure)
 {
-    static const char *const reasons[] = {
-        [FATE_REMOVED] = "",
-        [FATE_KEPT_SINCE_NOW] = ": for a week from now",
-        [FATE_KEPT_A_WEEK] = ": the domain was there less than a week ago",
-        [FATE_KEPT_DONE] = ": its guest is set up; gc --all removes it",
-    };
-    const bool kept = fate != FATE_REMOVED;
     const char *what = "kept";
 
-    if (kept && is_mark(leftover))
+    if (reason && is_mark(leftover))
         return 0;
-    if (!kept)
+    if (!reason)
         what = context->dry_run ? "would remove" : "removed";
-    if (!kept && !context->dry_run &&
+    if (!reason && !context->dry_run &&
         leftover_remove(context->root, leftover, failure) < 0)
         return -1;
     if (!context->quiet)
         print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
-                           leftover->name, reasons[fate]);
+                           leftover->name, reason ? reason : "");
     return 0;
 }
+
+/* --- images and disks ------------------------------------------------------------------- */
+
+/* Return: whether the name is one of image_fetch() or disk_make(), before they are done. */
+static bool
+is_temporary(const char *name)
+{
+    const bool is_disk = strstr(name, QCOW2_SUFFIX TEMPORARY_SUFFIX) ||
+                         strstr(name, RAW_SUFFIX TEMPORARY_SUFFIX);
+
+    return image_is_partial(name) || (is_disk && is_temporary_name(name));
+}
+
+static void
+clean_pool(const struct context *context, virConnectPtr connection, const char *name)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_pool struct pool pool = POOL_NONE;
+    cleanup_closedir DIR *entries = NULL;
+    const struct dirent *entry;
+
+    if (pool_open(&pool, connection, name, true, &ignored) < 0 || pool.directory < 0)
+        return;
+    entries = fs_list(pool.directory);
+    while ((entry = fs_next(entries))) {
+        const bool is_removed =
+            is_temporary(entry->d_name) &&
+            fs_remove_abandoned(pool.directory, entry->d_name, context->dry_run);
+
+        if (is_removed && !context->quiet)
+            print_outside_line(stdout, "%s %s/%s",
+                               context->dry_run ? "would remove" : "removed", pool.path,
+                               entry->d_name);
+    }
+}
+
+/* Removes what killed commands have left in the pools, and that the caller may remove. */
+static void
+clean_pools(const struct context *context, virConnectPtr connection)
+{
+    virStoragePoolPtr *pools = NULL;
+    const int count = virConnectListAllStoragePools(connection, &pools,
+                                                    VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
+
+    for (int i = 0; i < count; i++) {
+        clean_pool(context, connection, virStoragePoolGetName(pools[i]));
+        virStoragePoolFree(pools[i]);
+    }
+    free(pools);
+}
+
+/* --- the command ------------------------------------------------------------------------ */
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
@@ -121,7 +159,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         const struct leftover *list = &leftovers.list[start];
         const char *uuid = list->uuid;
         int known = is_known(connection, uuid, failure);
-        enum fate fate = FATE_REMOVED;
+        const char *reason = NULL;
+        bool is_news = false;
 
         if (known < 0)
             return -1;
@@ -129,20 +168,20 @@ run(const struct context *context, const void *data, struct failure **failure)
         while (end < leftovers.count && strcmp(leftovers.list[end].uuid, uuid) == 0)
             end++;
         if (!options->all && !known)
-            fate = decide(context->root, list, end - start);
-        if (!context->dry_run && (known || fate == FATE_KEPT_SINCE_NOW))
+            reason = find_reason(context->root, list, end - start, &is_news);
+        if (!context->dry_run && (known || is_news))
             leftovers_note_gone(context->root, uuid, !known);
         if (!context->dry_run && known)
             abandoned_remove(context->root, uuid);
         for (size_t i = start; i < end && !known; i++) {
             const struct leftover *leftover = &leftovers.list[i];
 
-            if (remove_one(context, leftover, leftover->lasting ? fate : FATE_REMOVED,
+            if (remove_one(context, leftover, leftover->lasting ? reason : NULL,
                            failure) < 0)
                 return -1;
         }
     }
-    pool_remove_abandoned(connection, context);
+    clean_pools(context, connection);
     return STATUS_OK;
 }
 

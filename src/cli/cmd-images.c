@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "cli/catalogue.h"
 #include "cli/cli.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/pool.h"
 
 struct options {
     const char *pool;

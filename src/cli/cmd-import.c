@@ -21,20 +21,14 @@ struct options {
 };
 
 /* What can be read. */
-enum {
-    FORMAT_KUBEVIRT,
-    FORMAT_OVIRT,
-    FORMAT_SEED,
-};
-
 static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
 } formats[] = {
-    [FORMAT_KUBEVIRT] = {"kubevirt", import_kubevirt},
-    [FORMAT_OVIRT] = {"ovirt", import_ovirt},
-    [FORMAT_SEED] = {"seed", import_seed_file},
+    {"kubevirt", import_kubevirt},
+    {"ovirt", import_ovirt},
+    {"seed", import_seed_file},
 };
 
 static const struct format *
@@ -49,16 +43,16 @@ find_format(const char *name)
 
 /* Return: the format that the content looks like: oVirt's documents are XML, KubeVirt's YAML
  * or JSON. */
-static const struct format *
+static const char *
 guess_format(const struct buffer *data)
 {
     const char *text = buffer_text(data);
 
     if (import_is_seed(text, data->size))
-        return &formats[FORMAT_SEED];
+        return "seed";
     if (text[strspn(text, " \t\r\n")] == '<')
-        return &formats[FORMAT_OVIRT];
-    return &formats[FORMAT_KUBEVIRT];
+        return "ovirt";
+    return "kubevirt";
 }
 
 static int
@@ -82,7 +76,7 @@ read_import(struct import *import, const struct context *context, const char *ma
                 &data, failure) < 0)
         return -1;
     if (!format)
-        format = guess_format(&data);
+        format = find_format(guess_format(&data));
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||
@@ -126,25 +120,22 @@ put_element(struct definition *definition, const struct import *import, bool rep
 {
     static const char *const names[] = {REQUEST_NOTES};
     xmlNode *old = request_find(&definition->domain);
-    char *notes[ARRAY_SIZE(names)] = {NULL};
-    xmlNode *element;
 
     if (old && !replace)
         return failure_set(failure, FAILURE_DOMAIN,
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        notes[i] = xml_attribute(old, names[i]);
-    if (old)
-        xml_remove(old);
-    element = request_insert(&definition->domain, import->element);
     /* What was noted in the element that is replaced stays true. */
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        if (notes[i])
-            xml_set_attribute(element, names[i], notes[i]);
-        free(notes[i]);
+        cleanup_free char *note = xml_attribute(old, names[i]);
+
+        if (note)
+            xml_set_attribute(import->element, names[i], note);
     }
+    if (old)
+        xml_remove(old);
+    request_insert(&definition->domain, import->element);
     wiring_note(wiring,
                 old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;

@@ -15,16 +15,14 @@
 
 #include "base/names.h"
 #include "base/scope.h"
-#include "cli/catalogue.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/login.h"
 #include "cli/machine.h"
-#include "cli/pool.h"
 #include "cli/set.h"
 #include "cli/waiting.h"
 #include "domain/element.h"
@@ -32,7 +30,6 @@
 #include "domain/request.h"
 #include "domain/ssh-key.h"
 #include "domain/uuid.h"
-#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "store/guest-report.h"
 
@@ -65,10 +62,8 @@ struct making {
     const struct options *options;
     virConnectPtr connection;
     struct pool pool;
-    struct image image;   /* of the catalogue, or of a URL */
-    struct cached cached; /* its file in the pool */
-    int file;             /* of an image that is a file here, or -1 */
-    bool is_qcow2;
+    struct image image; /* of the catalogue, or of a URL */
+    struct source source;
     uint64_t size; /* of the disks, in bytes */
     char *memory;  /* in MiB */
     const char *network;
@@ -82,22 +77,28 @@ struct making {
 
 /* --- what the user asks for ------------------------------------------------------------- */
 
-/* Return: the size in bytes, or 0: a number and perhaps M, G or T; without one, it is in
+/* Reads a size of the command line: a number and perhaps M, G or T; without one, it is in
  * `unit`. */
-static uint64_t
-parse_size(const char *text, uint64_t unit)
+static int
+read_size(const char *name, const char *text, uint64_t unit, const char *hint,
+          uint64_t *size, struct failure **failure)
 {
     static const char letters[] = "MGT";
     char *end;
     const unsigned long long number = strtoull(text, &end, 10);
     const char *letter = *end ? strchr(letters, *end) : NULL;
+    bool is_size;
 
     if (letter)
         unit = MIB << 10 * (letter - letters);
     /* Neither a sign nor a blank, which strtoull(3) takes, nor anything after the letter. */
-    if (*text < '0' || *text > '9' || end[letter ? 1 : 0])
-        return 0;
-    return number > (UINT64_C(1) << 50) / unit ? 0 : number * unit;
+    is_size = isdigit((unsigned char)*text) && !end[letter ? 1 : 0];
+    if (!is_size || number == 0 || number > (UINT64_C(1) << 50) / unit)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--%s has '%.64s', expected a size\ngive %s", name, text,
+                           hint);
+    *size = number * unit;
+    return 0;
 }
 
 static int
@@ -106,21 +107,15 @@ read_sizes(struct making *making, struct failure **failure)
     const struct options *options = making->options;
     uint64_t memory = DEFAULT_MEMORY * MIB;
 
-    if (options->memory)
-        memory = parse_size(options->memory, MIB);
-    if (memory == 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--memory has '%.64s', expected a size\n"
-                           "give MiB as a number, or such as 4G",
-                           options->memory);
+    if (options->memory &&
+        read_size("memory", options->memory, MIB, "MiB as a number, or such as 4G",
+                  &memory, failure) < 0)
+        return -1;
     making->memory = xasprintf("%ju", (uintmax_t)(memory / MIB));
-    making->size = options->disk ? parse_size(options->disk, GIB) : 0;
-    if (options->disk && making->size == 0)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--disk has '%.64s', expected a size\n"
-                           "give GiB as a number, or such as 500M",
-                           options->disk);
-    return 0;
+    if (!options->disk)
+        return 0;
+    return read_size("disk", options->disk, GIB, "GiB as a number, or such as 500M",
+                     &making->size, failure);
 }
 
 /* The disk has the name, too. */
@@ -196,48 +191,6 @@ check_sharing(const struct making *making, struct failure **failure)
 
 /* --- the caller's keys ------------------------------------------------------------------ */
 
-/* Settings by which somebody can log in, and the beginning that their value must have. */
-static const struct login_setting {
-    const char *name, *beginning;
-    enum login {
-        LOGIN_SURE = 1,     /* a key or a password */
-        LOGIN_POSSIBLE = 2, /* documents, which may have users of their own */
-        LOGIN_ALONE = 4,    /* raw user-data, beside which nothing may stand */
-    } kind;
-} login_settings[] = {
-    {"ssh-key", "", LOGIN_SURE},
-    {"password", "", LOGIN_SURE},
-    {"password-file", "", LOGIN_SURE},
-    {"password-generate", "", LOGIN_SURE},
-    {"root-password", "", LOGIN_SURE},
-    {"root-password-file", "", LOGIN_SURE},
-    {"secret", "ssh-authorized-keys=", LOGIN_SURE},
-    {"secret", "admin-password=", LOGIN_SURE},
-    {"user-data", "", LOGIN_POSSIBLE},
-    {"secret", "user-data=", LOGIN_POSSIBLE},
-    {"user-data-raw", "", LOGIN_ALONE},
-};
-
-/* Return: the kinds of those that are given. */
-static unsigned int
-find_login_settings(const struct option_values *values)
-{
-    unsigned int kinds = 0;
-
-    for (size_t i = 0; i < values->count; i++) {
-        const struct option_value *value = &values->list[i];
-
-        for (size_t j = 0; *value->text && j < ARRAY_SIZE(login_settings); j++) {
-            const struct login_setting *setting = &login_settings[j];
-
-            if (strcmp(value->row->name, setting->name) == 0 &&
-                strncmp(value->text, setting->beginning, strlen(setting->beginning)) == 0)
-                kinds |= setting->kind;
-        }
-    }
-    return kinds;
-}
-
 /* Return: whether the file has keys, and nothing else that matters. */
 static bool
 are_keys(const struct buffer *content)
@@ -290,33 +243,46 @@ add_keys_in(int directory, uid_t user, struct buffer *keys)
 static int
 read_own_keys(struct making *making, struct failure **failure)
 {
-    const int root = making->context->root;
     const struct passwd *caller = login_find_caller(failure);
     cleanup_free char *path = NULL;
-    cleanup_close int place = -1;
     cleanup_close int directory = -1;
 
     if (!caller)
         return -1;
     path = xasprintf("%s/.ssh", caller->pw_dir);
-    place = fs_open_directory_in_root(root, path);
-    if (place >= 0)
-        directory = fs_open_beneath(place, ".", O_DIRECTORY);
+    directory = fs_open_directory_in_root(making->context->root, path);
     if (directory >= 0)
         add_keys_in(directory, caller->pw_uid, &making->keys);
     return 0;
 }
 
+/* Adds the caller's own keys if nobody could log in without them. */
 static int
-find_login(struct making *making, struct failure **failure)
+add_own_keys(struct making *making, struct writing *writing, bool is_first,
+             struct failure **failure)
 {
-    const unsigned int given = find_login_settings(&making->options->settings.values);
+    cleanup_request struct request request = {0};
+    const struct parts *parts = &request.parts;
+    cleanup_free char *keys = NULL;
+    bool has_key, has_password;
 
-    if (given & (LOGIN_SURE | LOGIN_ALONE))
-        return 0;
-    if (read_own_keys(making, failure) < 0)
+    if (request_read(&request, writing->domain, failure) < 0)
         return -1;
-    if (making->keys.size > 0 || (given & LOGIN_POSSIBLE))
+    has_key = request.ssh_key_count > 0 || parts_find(parts, PART_SSH_KEYS);
+    has_password = parts_find(parts, PART_PASSWORD) ||
+                   parts_find(parts, PART_ROOT_PASSWORD) ||
+                   parts_find(parts, PART_ADMIN_PASSWORD);
+    /* Nothing may stand beside raw user-data. */
+    if (has_key || has_password || request.raw)
+        return 0;
+    /* All domains ask for the same. */
+    if (is_first && read_own_keys(making, failure) < 0)
+        return -1;
+    keys = xstrdup(buffer_text(&making->keys));
+    if (*keys)
+        return set_add_keys(writing, "your keys in ~/.ssh", keys, failure);
+    /* A document may have users of its own. */
+    if (parts_find(parts, PART_USER_DATA))
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "nobody could log in: there is no key in ~/.ssh, and none was "
@@ -326,22 +292,6 @@ find_login(struct making *making, struct failure **failure)
 }
 
 /* --- the host --------------------------------------------------------------------------- */
-
-static int
-check_is_new(const struct making *making, const char *name, struct failure **failure)
-{
-    cleanup_libvirt_domain virDomainPtr domain =
-        virDomainLookupByName(making->connection, name);
-
-    if (domain)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "there is a domain '%s' already%s\n"
-                           "choose another name, or remove it: virt-seed rm %s",
-                           name, scope()->aside, name);
-    if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN)
-        return 0;
-    return libvirt_fail(failure, "could not look for domain '%s'", name);
-}
 
 /* Starts the network if it is one of libvirt's that does not run. */
 static int
@@ -379,12 +329,11 @@ check_network(struct making *making, struct failure **failure)
 static int
 open_file(struct making *making, const char *path, struct failure **failure)
 {
-    making->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (making->file < 0)
+    making->source.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (making->source.file < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not open the image '%s'\n" FILE_HINT, path);
-    return image_check(making->file, path, &making->is_qcow2, &making->cached.size,
-                       failure);
+    return image_check(&making->source, making->source.file, path, failure);
 }
 
 /* Finds out which image it is; does not fetch it yet. */
@@ -397,7 +346,6 @@ find_image(struct making *making, struct failure **failure)
 
     if (!is_url && strchr(operand, '/'))
         return open_file(making, operand, failure);
-    making->is_qcow2 = true;
     if (!is_url) {
         if (catalogue_find(&making->image, making->context->root, operand, failure) < 0)
             return -1;
@@ -427,7 +375,7 @@ check_space(const struct making *making, struct failure **failure)
     struct stat status;
     uint64_t needed;
 
-    if (making->file < 0 || fstat(making->file, &status) < 0 ||
+    if (making->source.file < 0 || fstat(making->source.file, &status) < 0 ||
         fstatvfs(making->pool.directory, &space) < 0)
         return 0;
     needed = (uint64_t)status.st_blocks * 512 * making->count;
@@ -444,7 +392,7 @@ check_space(const struct making *making, struct failure **failure)
 static int
 choose_size(struct making *making, struct failure **failure)
 {
-    const uint64_t image = making->cached.size;
+    const uint64_t image = making->source.size;
 
     if (making->size == 0)
         making->size = image > DEFAULT_DISK ? image : DEFAULT_DISK;
@@ -458,59 +406,55 @@ choose_size(struct making *making, struct failure **failure)
 
 /* --- one domain ------------------------------------------------------------------------- */
 
-/* Notes in the element which disk is its own: `rm` removes that. */
-static int
-write_request(struct making *making, struct machine *machine, const char *path,
-              struct wiring *wiring, struct failure **failure)
-{
-    struct definition *definition = &machine->definition;
-    struct writing writing = {.domain = &definition->domain,
-                              .contents = &making->contents,
-                              .passwords = &machine->passwords};
-    int result;
-
-    result = set_write(&writing, &making->options->settings.values, wiring, failure);
-    machine->generated = writing.generated;
-    if (result < 0)
-        return -1;
-    if (making->keys.size > 0) {
-        cleanup_free char *keys = xstrdup(making->keys.data);
-
-        if (set_add_keys(&writing, "your keys in ~/.ssh", keys, failure) < 0)
-            return -1;
-    }
-    xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
-    if (definition_wire(definition, making->context,
-                        (struct wire_options){.add_log = true}, wiring, failure) < 0)
-        return -1;
-    return set_check_documents(&definition->domain, failure);
-}
-
+/* Makes the domain's XML of virt-install's. The element notes which disk is its own: `rm`
+ * removes that. */
 static int
 make_definition(struct making *making, struct machine *machine, const char *xml,
                 struct failure **failure)
 {
+    const bool is_first = machine == making->machines;
     struct definition *definition = &machine->definition;
+    struct writing writing = {.domain = &definition->domain,
+                              .contents = &making->contents,
+                              .passwords = &machine->passwords};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_free char *path = xasprintf("%s/%s", making->pool.path, machine->target);
+    int result;
 
     uuid_make(machine->uuid);
-    definition->doc =
-        machine_name(xml, machine->name, machine->uuid, machine == making->machines, path,
-                     making->is_qcow2 ? "qcow2" : "raw", failure);
+    definition->doc = machine_name(xml, machine->name, machine->uuid, is_first, path,
+                                   making->source.format, failure);
     if (!definition->doc ||
         domain_read(&definition->domain, definition->doc, failure) < 0)
         return -1;
-    return write_request(making, machine, path, &wiring, failure);
+    result = set_write(&writing, &making->options->settings.values, &wiring, failure);
+    machine->generated = writing.generated;
+    if (result < 0 || add_own_keys(making, &writing, is_first, failure) < 0)
+        return -1;
+    xml_set_attribute(writing.element, REQUEST_MADE_DISK, path);
+    if (definition_wire(definition, making->context,
+                        (struct wire_options){.add_log = true}, &wiring, failure) < 0)
+        return -1;
+    return set_check_documents(&definition->domain, failure);
 }
 
+/* Fails if there is such a domain, or such a disk. */
 static int
-name_disk(struct making *making, struct machine *machine, struct failure **failure)
+check_is_new(struct making *making, struct machine *machine, struct failure **failure)
 {
+    const char *name = machine->name;
+    cleanup_libvirt_domain virDomainPtr domain =
+        virDomainLookupByName(making->connection, name);
     struct stat status;
 
-    machine->target =
-        xasprintf("%s%s", machine->name, making->is_qcow2 ? QCOW2_SUFFIX : RAW_SUFFIX);
+    if (domain)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "there is a domain '%s' already%s\n"
+                           "choose another name, or remove it: virt-seed rm %s",
+                           name, scope()->aside, name);
+    if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
+        return libvirt_fail(failure, "could not look for domain '%s'", name);
+    machine->target = xasprintf("%s.%s", name, making->source.format);
     if (making->pool.directory < 0 || fstatat(making->pool.directory, machine->target,
                                               &status, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
@@ -566,20 +510,29 @@ take_back(struct making *making)
 static int
 make_definitions(struct making *making, struct failure **failure)
 {
+    const struct options *options = making->options;
+    const char *systems = making->image.osinfo ? making->image.osinfo : DEFAULT_SYSTEMS;
     cleanup_free char *uri = virConnectGetURI(making->connection);
-    const struct machine_options machine = {
-        .uri = uri,
-        .name = making->machines[0].name,
-        .memory = making->memory,
-        .cpus = making->options->cpus ? making->options->cpus : DEFAULT_CPUS,
-        .network = making->network,
-        .osinfo = making->options->osinfo,
-        .systems = making->image.osinfo ? making->image.osinfo : DEFAULT_SYSTEMS,
-        .more = making->more,
-        .more_count = making->more_count,
+    cleanup_free char *system = machine_choose_system(options->osinfo, systems, failure);
+    const char *kind = machine_network_is_libvirts(making->network) ? "network=" : "";
+    cleanup_free char *network = xasprintf("%s%s", kind, making->network);
+    const char *const words[][2] = {
+        {"--connect", uri},
+        {"--name", making->machines[0].name},
+        {"--memory", making->memory},
+        {"--vcpus", options->cpus ? options->cpus : DEFAULT_CPUS},
+        {"--osinfo", system},
+        {"--network", network},
+        {"--install", "no_install=yes"},
+        {"--disk", "none"},
+        {"--graphics", "none"},
+        {"--sound", "none"},
     };
-    cleanup_free char *xml = machine_make(&machine, failure);
+    cleanup_free char *xml = NULL;
 
+    if (system)
+        xml = machine_make(words, ARRAY_SIZE(words), making->more, making->more_count,
+                           failure);
     if (!xml)
         return -1;
     for (size_t i = 0; i < making->count; i++) {
@@ -592,8 +545,8 @@ make_definitions(struct making *making, struct failure **failure)
 static int
 make_disks(struct making *making, struct failure **failure)
 {
-    if (making->file < 0 &&
-        image_fetch(&making->cached, &making->pool, &making->image,
+    if (making->source.file < 0 &&
+        image_fetch(&making->source, &making->pool, &making->image,
                     making->options->checksum,
                     making->context->quiet || making->context->json, failure) < 0)
         return -1;
@@ -602,8 +555,8 @@ make_disks(struct making *making, struct failure **failure)
     for (size_t i = 0; i < making->count; i++) {
         struct machine *machine = &making->machines[i];
 
-        if (disk_make(&machine->disk, &making->pool, machine->target, &making->cached,
-                      making->file, making->is_qcow2, making->size, failure) < 0)
+        if (disk_make(&machine->disk, &making->pool, machine->target, &making->source,
+                      making->size, failure) < 0)
             return -1;
     }
     return 0;
@@ -629,15 +582,19 @@ say_made(const struct making *making)
 {
     const bool is_whole = making->size % GIB == 0;
     const uint64_t size = making->size / (is_whole ? GIB : MIB);
-    const char *made = making->context->dry_run ? "would be made:" : "made:";
+    const struct context *context = making->context;
+    const char *made = context->dry_run ? "would be made:" : "made:";
 
     for (size_t i = 0; i < making->count; i++) {
         const struct machine *machine = &making->machines[i];
 
-        print_outside_line(stdout, "%s: %s %s/%s (%ju %s), %s MiB of memory, network %s",
-                           machine->name, made, making->pool.path, machine->target,
-                           (uintmax_t)size, is_whole ? "GiB" : "MiB", making->memory,
-                           making->network);
+        if (!context->quiet && !context->json)
+            print_outside_line(
+                stdout, "%s: %s %s/%s (%ju %s), %s MiB of memory, network %s",
+                machine->name, made, making->pool.path, machine->target, (uintmax_t)size,
+                is_whole ? "GiB" : "MiB", making->memory, making->network);
+        if (machine->generated && !context->dry_run)
+            set_print_password(context, machine->name, machine->generated);
     }
 }
 
@@ -669,13 +626,11 @@ start_all(const struct making *making, struct failure **failure)
 {
     struct context context = *making->context;
     const bool speaks = !context.quiet && !context.json;
-    cleanup_free char **names = NULL;
     int status;
 
-    context.operand_count = 0;
-    for (size_t i = 0; i < making->count; i++)
-        *array_add(names, context.operand_count) = (char *)making->machines[i].uuid;
-    context.operands = names;
+    /* The names follow the image. */
+    context.operands++;
+    context.operand_count = making->count;
     status = waiting_start(&context, &making->options->waiting, failure);
     if (status == STATUS_OK && speaks && !making->options->waiting.no_wait)
         say_ready(making);
@@ -700,9 +655,9 @@ clear(struct making *making)
     buffer_clear(&making->keys);
     set_contents_clear(&making->contents);
     free(making->memory);
-    free(making->cached.name);
+    free(making->source.name);
     image_clear(&making->image);
-    close_pointer(&making->file);
+    close_pointer(&making->source.file);
     pool_close(&making->pool);
     if (making->connection)
         virConnectClose(making->connection);
@@ -718,23 +673,18 @@ prepare(struct making *making, struct failure **failure)
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
         set_check_values(context, &options->settings.values, failure) < 0 ||
         waiting_check_options(&options->waiting, failure) < 0 ||
-        check_sharing(making, failure) < 0 || find_login(making, failure) < 0 ||
-        find_image(making, failure) < 0)
+        check_sharing(making, failure) < 0 || find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
     if (!making->connection || libvirt_require_own(making->connection, failure) < 0)
         return -1;
-    for (size_t i = 0; i < making->count; i++) {
-        if (check_is_new(making, making->machines[i].name, failure) < 0)
-            return -1;
-    }
     if (check_network(making, failure) < 0 ||
         pool_open(&making->pool, making->connection,
                   options->pool ? options->pool : POOL_DEFAULT, context->dry_run,
                   failure) < 0)
         return -1;
     for (size_t i = 0; i < making->count; i++) {
-        if (name_disk(making, &making->machines[i], failure) < 0)
+        if (check_is_new(making, &making->machines[i], failure) < 0)
             return -1;
     }
     return making->context->dry_run ? choose_size(making, failure) : 0;
@@ -747,7 +697,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         .context = context,
         .options = data,
         .pool = POOL_NONE,
-        .file = -1,
+        .source = {.file = -1, .format = "qcow2"},
     };
 
     if (prepare(&making, failure) < 0 || make_definitions(&making, failure) < 0)
@@ -755,14 +705,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!context->dry_run &&
         (make_disks(&making, failure) < 0 || define_all(&making, failure) < 0))
         return -1;
-    if (!context->quiet && !context->json)
-        say_made(&making);
-    for (size_t i = 0; i < making.count && !context->dry_run; i++) {
-        const struct machine *machine = &making.machines[i];
-
-        if (machine->generated)
-            set_print_password(context, machine->name, machine->generated);
-    }
+    say_made(&making);
     if (context->dry_run || making.options->no_start)
         return STATUS_OK;
     return start_all(&making, failure);

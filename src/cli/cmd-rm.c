@@ -3,6 +3,7 @@
 
 #include <libvirt/virterror.h>
 
+#include "base/fs.h"
 #include "base/scope.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
@@ -63,20 +64,18 @@ fail_unconfirmed(const char *name, struct failure **failure)
 static virStorageVolPtr
 find_volume(virConnectPtr connection, const char *path)
 {
+    const char *name = fs_base_name(path);
+    cleanup_free char *directory = xasprintf("%.*s", (int)(name - path) - 1, path);
     virStorageVolPtr volume = virStorageVolLookupByPath(connection, path);
-    virStoragePoolPtr *pools = NULL;
-    int count;
+    virStoragePoolPtr pool;
 
     if (volume)
         return volume;
-    count = virConnectListAllStoragePools(connection, &pools,
-                                          VIR_CONNECT_LIST_STORAGE_POOLS_DIR |
-                                              VIR_CONNECT_LIST_STORAGE_POOLS_ACTIVE);
-    for (int i = 0; i < count; i++) {
-        virStoragePoolRefresh(pools[i], 0);
-        virStoragePoolFree(pools[i]);
+    pool = virStoragePoolLookupByTargetPath(connection, directory);
+    if (pool) {
+        virStoragePoolRefresh(pool, 0);
+        virStoragePoolFree(pool);
     }
-    free(pools);
     return virStorageVolLookupByPath(connection, path);
 }
 

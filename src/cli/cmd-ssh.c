@@ -32,41 +32,44 @@ struct ssh_options {
     size_t count;
 };
 
-static void
-ssh_options_clear(struct ssh_options *options)
-{
-    texts_free(options->list, options->count);
-}
-
-#define cleanup_ssh_options __attribute__((cleanup(ssh_options_clear)))
-
 /* What ssh needs to know. */
 struct target {
-    struct login_place place;
-    const char *user; /* NULL: ssh's own default */
     const char *uuid;
+    struct login_place place;
+    struct ssh_options login; /* the port and the user, if they are known */
     struct ssh_options trust; /* by what the guest is recognized */
 };
 
+static void
+add_option(struct ssh_options *options, char *option)
+{
+    texts_add(&options->list, &options->count, option);
+}
+
+static void
+target_clear(struct target *target)
+{
+    texts_free(target->login.list, target->login.count);
+    texts_free(target->trust.list, target->trust.count);
+}
+
 /* --- the command line --------------------------------------------------------------- */
 
-/* The words after the domain. */
+/* The operands after the domain: options for ssh, and a command for the guest. */
 struct words {
-    char **options; /* for ssh */
-    size_t option_count;
-    char **command; /* for the guest */
-    size_t command_count;
+    size_t options_end;
+    size_t command;
 };
 
 static int
 split_words(struct words *words, const struct context *context, struct failure **failure)
 {
-    char **list = context->operands + 1;
-    const size_t count = context->operand_count - 1;
-    size_t i = 0;
+    char **list = context->operands;
+    const size_t count = context->operand_count;
+    size_t i = 1;
 
-    *words = (struct words){.command = list, .command_count = count};
-    if (count == 0 || *list[0] != '-')
+    *words = (struct words){.options_end = 1, .command = 1};
+    if (count < 2 || *list[1] != '-')
         return 0;
     while (i < count && strcmp(list[i], "--") != 0)
         i++;
@@ -76,13 +79,8 @@ split_words(struct words *words, const struct context *context, struct failure *
                            "them\n"
                            "add '--' after ssh's options; virt-seed's own come before "
                            "the domain: virt-seed ssh --print %s",
-                           list[0], context->operands[0]);
-    *words = (struct words){
-        .options = list,
-        .option_count = i,
-        .command = list + i + 1,
-        .command_count = count - i - 1,
-    };
+                           list[1], list[0]);
+    *words = (struct words){.options_end = i, .command = i + 1};
     return 0;
 }
 
@@ -180,12 +178,6 @@ find_host_keys(const struct context *context, const struct request *request,
     return NULL;
 }
 
-static void
-add_option(struct ssh_options *options, char *option)
-{
-    texts_add(&options->list, &options->count, option);
-}
-
 /* In the command's words, '%%' is ssh's for '%', and printf(1) knows "\n". */
 static void
 set_trust(struct ssh_options *trust, const char *uuid, const char *keys)
@@ -221,10 +213,8 @@ print_block(const struct target *target, const char *name)
 {
     printf("Host %s\n", is_host_name(name) ? name : target->uuid);
     printf("    HostName %s\n", target->place.address);
-    if (target->place.port > 0)
-        printf("    Port %ld\n", target->place.port);
-    if (target->user)
-        printf("    User %s\n", target->user);
+    for (size_t i = 0; i < target->login.count; i++)
+        printf("    %s\n", target->login.list[i]);
     for (size_t i = 0; i < target->trust.count; i++)
         printf("    %s\n", target->trust.list[i]);
 }
@@ -251,37 +241,34 @@ become_caller(struct failure **failure)
     return 0;
 }
 
+static void
+add_arguments(char ***arguments, size_t *count, const struct ssh_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        *array_add(*arguments, *count) = (char *)"-o";
+        *array_add(*arguments, *count) = options->list[i];
+    }
+}
+
 /* Return: -1; on success it does not return. The first of several values of an option
  * counts for ssh: what the user gives changes the user and the port, but not the trust. */
 static int
-run_ssh(const struct target *target, const struct words *words, struct failure **failure)
+run_ssh(const struct target *target, const struct words *words,
+        const struct context *context, struct failure **failure)
 {
-    const struct ssh_options *trust = &target->trust;
-    const size_t most = 2 * trust->count + words->option_count + words->command_count + 9;
-    cleanup_free char **arguments = xcalloc(most, sizeof(*arguments));
-    cleanup_free char *user = target->user ? xasprintf("User=%s", target->user) : NULL;
-    cleanup_free char *port = xasprintf("Port=%ld", target->place.port);
+    cleanup_free char **arguments = NULL;
     size_t count = 0;
 
-    arguments[count++] = (char *)"ssh";
-    for (size_t i = 0; i < trust->count; i++) {
-        arguments[count++] = (char *)"-o";
-        arguments[count++] = trust->list[i];
-    }
-    for (size_t i = 0; i < words->option_count; i++)
-        arguments[count++] = words->options[i];
-    if (user) {
-        arguments[count++] = (char *)"-o";
-        arguments[count++] = user;
-    }
-    if (target->place.port > 0) {
-        arguments[count++] = (char *)"-o";
-        arguments[count++] = port;
-    }
-    arguments[count++] = (char *)"--";
-    arguments[count++] = (char *)target->place.address;
-    for (size_t i = 0; i < words->command_count; i++)
-        arguments[count++] = words->command[i];
+    *array_add(arguments, count) = (char *)"ssh";
+    add_arguments(&arguments, &count, &target->trust);
+    for (size_t i = 1; i < words->options_end; i++)
+        *array_add(arguments, count) = context->operands[i];
+    add_arguments(&arguments, &count, &target->login);
+    *array_add(arguments, count) = (char *)"--";
+    *array_add(arguments, count) = (char *)target->place.address;
+    for (size_t i = words->command; i < context->operand_count; i++)
+        *array_add(arguments, count) = context->operands[i];
+    *array_add(arguments, count) = NULL;
     if (become_caller(failure) < 0)
         return -1;
     /* An ignored signal would stay so. */
@@ -313,9 +300,9 @@ log_in(const struct context *context, const struct options *options, virDomainPt
     cleanup_request struct request read = {0};
     cleanup_failure struct failure *refused = NULL;
     cleanup_free char *keys = NULL;
-    struct target target = {0};
-    cleanup_ssh_options struct ssh_options trust = {0};
+    __attribute__((cleanup(target_clear))) struct target target = {0};
     const struct request *request = NULL;
+    const char *user;
 
     if (definition_load_running(&running, domain, failure) < 0)
         return -1;
@@ -330,12 +317,15 @@ log_in(const struct context *context, const struct options *options, virDomainPt
     keys = find_host_keys(context, request, &claim.login, failure);
     if (!keys)
         return failure_prefix(failure, "domain '%s'", running.domain.name);
-    set_trust(&trust, running.domain.uuid, keys);
     target.uuid = running.domain.uuid;
-    target.user = find_user(request, &claim.login);
-    target.trust = trust;
+    set_trust(&target.trust, target.uuid, keys);
+    user = find_user(request, &claim.login);
+    if (target.place.port > 0)
+        add_option(&target.login, xasprintf("Port %ld", target.place.port));
+    if (user)
+        add_option(&target.login, xasprintf("User %s", user));
     if (!options->print)
-        return run_ssh(&target, words, failure);
+        return run_ssh(&target, words, context, failure);
     print_block(&target, running.domain.name);
     return STATUS_OK;
 }

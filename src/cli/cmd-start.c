@@ -2,15 +2,14 @@
 /*
  * How it works: libvirt has no call that starts a domain and returns at once, so a few
  * threads wire and start the domains, one after another each. The main thread waits for
- * the guests meanwhile (cli/waiting.h). A thread tells it about each domain that it is
- * done with through an eventfd; the job holds the result, and only its thread touches it
+ * the guests meanwhile (cli/waiting.h). A thread adds a timer to its event loop for each
+ * domain that it is done with; the job holds the result, and only its thread touches it
  * until then.
  */
 #include "config.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
 
 #include <libvirt/virterror.h>
 
@@ -31,13 +30,12 @@ struct options {
 
 /* A domain to start. */
 struct job {
+    const struct starting *starting;
     struct guest *guest;
     virDomainPtr domain; /* of the connection that may change it */
     bool wired;          /* now */
     bool was_active;     /* somebody else has started it */
     struct failure *failure;
-    atomic_bool done; /* by its thread */
-    bool is_taken;    /* by the main thread */
 };
 
 struct starting {
@@ -45,14 +43,12 @@ struct starting {
     const struct options *options;
     virConnectPtr connection; /* to change and to start */
     struct waiting waiting;
-    struct job **jobs;
+    struct job *jobs;
     size_t count;
     atomic_size_t next;    /* job that no thread has begun */
     atomic_bool is_ending; /* no further job is begun */
     pthread_t threads[THREADS];
     size_t thread_count;
-    int notifier; /* the eventfd, and libvirt's number for it */
-    int notifier_handle;
 };
 
 /* --- starting ---------------------------------------------------------------------- */
@@ -75,46 +71,30 @@ start(const struct starting *starting, struct job *job)
         failure_free(steal(job->failure));
 }
 
-static void *
-run_thread(void *data)
-{
-    struct starting *starting = data;
-
-    while (!starting->is_ending) {
-        size_t index = starting->next++;
-
-        if (index >= starting->count)
-            break;
-        start(starting, starting->jobs[index]);
-        starting->jobs[index]->done = true;
-        eventfd_write(starting->notifier, 1);
-    }
-    return NULL;
-}
-
 static const char *
 running_word(const struct context *context)
 {
     return context->json ? "running" : "is already running";
 }
 
-/* --- the main thread's part --------------------------------------------------------- */
-
+/* The main thread's part, once it is done. */
 static void
-take_job(const struct starting *starting, struct job *job)
+take_job(int timer, void *data)
 {
+    struct job *job = data;
+    const struct starting *starting = job->starting;
     struct guest *guest = job->guest;
 
-    job->is_taken = true;
+    virEventRemoveTimeout(timer);
     if (guest->is_finished)
         return;
-    if (job->failure)
+    if (job->failure) {
         waiting_finish(guest, "error", STATUS_FAILURE, NULL, job->failure);
-    else if (starting->options->waiting.no_wait)
+    } else if (starting->options->waiting.no_wait) {
         waiting_finish(guest,
                        job->was_active ? running_word(starting->context) : "started",
                        STATUS_OK, NULL, NULL);
-    else if (job->was_active) {
+    } else if (job->was_active) {
         progress_note(&guest->progress, running_word(starting->context));
         guest->next = false;
         guest->starts = false;
@@ -126,17 +106,20 @@ take_job(const struct starting *starting, struct job *job)
     }
 }
 
-static void
-handle_notifier(int handle, int fd, int events, void *data)
+static void *
+run_thread(void *data)
 {
     struct starting *starting = data;
-    eventfd_t ignored;
 
-    eventfd_read(fd, &ignored);
-    for (size_t i = 0; i < starting->count; i++) {
-        if (starting->jobs[i]->done && !starting->jobs[i]->is_taken)
-            take_job(starting, starting->jobs[i]);
+    while (!starting->is_ending) {
+        size_t index = starting->next++;
+
+        if (index >= starting->count)
+            break;
+        start(starting, &starting->jobs[index]);
+        virEventAddTimeout(0, take_job, &starting->jobs[index], NULL);
     }
+    return NULL;
 }
 
 /* Signals are left to the main thread. */
@@ -146,14 +129,6 @@ start_threads(struct starting *starting, struct failure **failure)
     sigset_t all, before;
     int error = 0;
 
-    starting->notifier = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (starting->notifier < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                 "could not make an eventfd");
-    starting->notifier_handle = virEventAddHandle(
-        starting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, starting, NULL);
-    if (starting->notifier_handle < 0)
-        return libvirt_fail(failure, "could not begin to wait");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (error == 0 && starting->thread_count < THREADS &&
@@ -179,33 +154,13 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     cleanup_libvirt_domain virDomainPtr domain =
         libvirt_find_domain(starting->connection, name, failure);
     struct guest *guest = domain ? waiting_add(waiting, name, failure) : NULL;
-    struct job *job;
 
     if (!guest)
         return -1;
     if (waiting->count == before || guest->has_run)
         return 0;
-    job = xcalloc(1, sizeof(*job));
-    job->guest = guest;
-    job->domain = steal(domain);
-    *array_add(starting->jobs, starting->count) = job;
-    return 0;
-}
-
-/* One that was undefined since the list was made does not stop the others. */
-static int
-add_listed(struct starting *starting, char *const *uuids, size_t count,
-           struct failure **failure)
-{
-    for (size_t i = 0; i < count; i++) {
-        cleanup_failure struct failure *reason = NULL;
-
-        if (add_domain(starting, uuids[i], &reason) == 0 ||
-            reason->code == FAILURE_DOMAIN_MISSING)
-            continue;
-        *failure = steal(reason);
-        return -1;
-    }
+    *array_add(starting->jobs, starting->count) =
+        (struct job){.starting = starting, .guest = guest, .domain = steal(domain)};
     return 0;
 }
 
@@ -214,21 +169,28 @@ static int
 add_domains(struct starting *starting, struct failure **failure)
 {
     const struct context *context = starting->context;
-    char **uuids = NULL;
-    size_t count = 0;
-    int result = 0;
+    cleanup_operands struct operands domains = {0};
 
-    if (starting->options->all)
-        result = definition_list_asking(starting->connection,
-                                        VIR_CONNECT_LIST_DOMAINS_PERSISTENT, &uuids,
-                                        &count, failure);
-    for (size_t i = 0; result == 0 && i < context->operand_count; i++)
-        result = libvirt_expand(starting->connection, context->operands[i], &uuids,
-                                &count, failure);
-    if (result == 0)
-        result = add_listed(starting, uuids, count, failure);
-    texts_free(uuids, count);
-    return result;
+    if (starting->options->all &&
+        definition_list_asking(starting->connection, VIR_CONNECT_LIST_DOMAINS_PERSISTENT,
+                               &domains.list, &domains.count, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (libvirt_expand(starting->connection, context->operands[i], &domains.list,
+                           &domains.count, failure) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < domains.count; i++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        /* One that was undefined since the list was made does not stop the others. */
+        if (add_domain(starting, domains.list[i], &reason) == 0 ||
+            reason->code == FAILURE_DOMAIN_MISSING)
+            continue;
+        *failure = steal(reason);
+        return -1;
+    }
+    return 0;
 }
 
 /* --- the command -------------------------------------------------------------------- */
@@ -252,10 +214,10 @@ begin(struct starting *starting)
 {
     for (size_t i = 0; i < starting->count; i++) {
         if (starting->context->dry_run)
-            waiting_finish(starting->jobs[i]->guest, "would be started", STATUS_OK, NULL,
+            waiting_finish(starting->jobs[i].guest, "would be started", STATUS_OK, NULL,
                            NULL);
         else
-            waiting_begin_start(starting->jobs[i]->guest);
+            waiting_begin_start(starting->jobs[i].guest);
     }
     for (size_t i = 0; i < starting->waiting.count; i++) {
         struct guest *guest = starting->waiting.guests[i];
@@ -303,13 +265,9 @@ end_threads(struct starting *starting)
     starting->is_ending = true;
     for (size_t i = 0; i < starting->thread_count; i++)
         pthread_join(starting->threads[i], NULL);
-    if (starting->notifier_handle >= 0)
-        virEventRemoveHandle(starting->notifier_handle);
-    close_pointer(&starting->notifier);
     for (size_t i = 0; i < starting->count; i++) {
-        virDomainFree(starting->jobs[i]->domain);
-        failure_free(starting->jobs[i]->failure);
-        free(starting->jobs[i]);
+        virDomainFree(starting->jobs[i].domain);
+        failure_free(starting->jobs[i].failure);
     }
     free(starting->jobs);
     if (starting->connection)
@@ -319,12 +277,7 @@ end_threads(struct starting *starting)
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct starting starting = {
-        .context = context,
-        .options = data,
-        .notifier = -1,
-        .notifier_handle = -1,
-    };
+    struct starting starting = {.context = context, .options = data};
 
     if (check_options(&starting, failure) < 0)
         return -1;

@@ -15,23 +15,28 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 
+#include "base/names.h"
 #include "base/process.h"
-#include "base/scope.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/images.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "cli/rehearsal.h"
 #include "cli/waiting.h"
 #include "domain/uuid.h"
 #include "domain/xml.h"
+#include "host/own-directory.h"
+#include "host/report-file.h"
+#include "store/seed-file.h"
 #include "wire/wire.h"
 
-/* How often something is looked at for which there is no event. */
-#define WAKE_MILLISECONDS 200
+/* How much of the guest's console is shown after a failure. */
+#define CONSOLE_LINES 20
+#define CONSOLE_BYTES (8 * KIB)
 
 struct options {
     struct waiting_options waiting;
@@ -51,10 +56,197 @@ struct trial {
     struct waiting waiting;
     char *console; /* the last lines that the guest has printed by the end, or NULL */
     /* The thread that starts the rehearsal, and what it has to say. */
-    char *text; /* the XML */
+    const char *text; /* the XML */
     struct failure *start_failure;
-    atomic_bool started;
+    bool is_started; /* or has failed to */
 };
+
+/* --- its files ----------------------------------------------------------------------- */
+
+static int
+fail_file(const struct rehearsal *rehearsal, const char *what, const char *name,
+          int error, struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s/%s/%s",
+                             what, scope()->trydir, rehearsal->directory_name, name);
+}
+
+/* Makes the directory, and locks it, so that `gc` leaves it alone. */
+static int
+open_files(struct rehearsal *rehearsal, int root, struct failure **failure)
+{
+    rehearsal->qemu = qemu_user_find(root);
+    rehearsal->parent =
+        own_directory_open(root, scope()->trydir, scope()->pass_mode, failure);
+    if (rehearsal->parent < 0)
+        return -1;
+    uuid_make(rehearsal->directory_name);
+    if (mkdirat(rehearsal->parent, rehearsal->directory_name, scope()->pass_mode) == 0)
+        rehearsal->directory = openat(rehearsal->parent, rehearsal->directory_name,
+                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (rehearsal->directory < 0 || flock(rehearsal->directory, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(rehearsal, "make", "", errno, failure);
+    /* `gc` may have found it before it was locked. */
+    if (!fs_is_named(rehearsal->directory, rehearsal->parent, rehearsal->directory_name))
+        return fail_file(rehearsal, "make", "", ENOENT, failure);
+    return 0;
+}
+
+static int
+make_overlay(const struct rehearsal *rehearsal, int root, struct rehearsal_disk *disk,
+             struct failure **failure)
+{
+    cleanup_close int base = fs_open_in_root(root, disk->path);
+    cleanup_close int overlay = -1;
+    struct stat status;
+
+    if (base < 0 || fstat(base, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, base < 0 ? base : errno,
+                                 "could not open '%s'", disk->path);
+    disk->base = steal_fd(base);
+    disk->uid = status.st_uid;
+    disk->gid = status.st_gid;
+    overlay = openat(rehearsal->directory, disk->name,
+                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (overlay < 0)
+        return fail_file(rehearsal, "make", disk->name, errno, failure);
+    if (disk_make_layer(overlay, disk->path, disk->format, disk->size, failure) < 0)
+        return failure_prefix(failure, "could not make an overlay over '%s'", disk->path);
+    /* What the guest writes is nobody else's, as on its own disk. */
+    if (fchown(overlay, rehearsal->qemu.uid, rehearsal->qemu.gid) < 0)
+        return fail_file(rehearsal, "give away", disk->name, errno, failure);
+    return 0;
+}
+
+/* A domain that was never started may have no variables yet: libvirt makes them. */
+static int
+copy_nvram(const struct rehearsal *rehearsal, int root, struct failure **failure)
+{
+    const char *path = rehearsal->nvram;
+    cleanup_buffer struct buffer content = {0};
+    struct stat status;
+    int error = path ? fs_stat_in_root(root, path, &status) : -ENOENT;
+
+    if (error == -ENOENT)
+        return 0;
+    if (error == 0 && !S_ISREG(status.st_mode))
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "the firmware's variables, '%s', are not a regular file\n"
+                           "a rehearsal needs an <nvram> that is one",
+                           path);
+    if (error == 0)
+        error = fs_read_in_root(root, path, LIMIT_NVRAM, &content);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
+                                 path);
+    error = fs_replace_file(rehearsal->directory, REHEARSAL_NVRAM, content.data,
+                            content.size, 0600, (gid_t)-1);
+    if (error == 0 && fchownat(rehearsal->directory, REHEARSAL_NVRAM, rehearsal->qemu.uid,
+                               rehearsal->qemu.gid, AT_SYMLINK_NOFOLLOW) < 0)
+        error = -errno;
+    if (error < 0)
+        return fail_file(rehearsal, "write", REHEARSAL_NVRAM, error, failure);
+    return 0;
+}
+
+/* Makes the overlays, the copy of the firmware's variables, and the seed. */
+static int
+make_files(struct rehearsal *rehearsal, int root, const struct seed *seed,
+           struct failure **failure)
+{
+    cleanup_close int image = -1;
+
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        if (make_overlay(rehearsal, root, &rehearsal->disks[i], failure) < 0)
+            return -1;
+    }
+    if (copy_nvram(rehearsal, root, failure) < 0)
+        return -1;
+    image = image_open(failure);
+    if (image < 0 || image_make(image, seed, failure) < 0)
+        return -1;
+    return image_publish(rehearsal->directory, REHEARSAL_SEED, NULL, &rehearsal->qemu,
+                         image, failure);
+}
+
+/* Makes the report, and allows the domain to use the files until its start is over. */
+static int
+begin_start(struct rehearsal *rehearsal, int root, struct failure **failure)
+{
+    rehearsal->lock = openat(rehearsal->directory, REHEARSAL_LOCK,
+                             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (rehearsal->lock < 0 || flock(rehearsal->lock, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(rehearsal, "lock", REHEARSAL_LOCK, errno, failure);
+    if (renameat(rehearsal->parent, rehearsal->directory_name, rehearsal->parent,
+                 rehearsal->uuid) < 0)
+        return fail_file(rehearsal, "rename", "", errno, failure);
+    memcpy(rehearsal->directory_name, rehearsal->uuid, sizeof(rehearsal->directory_name));
+    return report_file_make(root, rehearsal->uuid, REPORT_BY_VIRTLOGD, false, failure);
+}
+
+/* Return: the last lines that the guest has printed, owned by the caller (free), or NULL. */
+static char *
+read_console(const struct rehearsal *rehearsal)
+{
+    cleanup_close int fd =
+        fs_open_regular_beneath(rehearsal->directory, REHEARSAL_CONSOLE, NULL);
+    off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    off_t start = end > (off_t)CONSOLE_BYTES ? end - (off_t)CONSOLE_BYTES : 0;
+    char bytes[CONSOLE_BYTES];
+    ssize_t count = end > 0 ? pread(fd, bytes, sizeof(bytes), start) : 0;
+    cleanup_free char *text = xcalloc(sizeof(bytes) + 1, 1);
+    size_t length = 0;
+    int lines = 0;
+
+    for (ssize_t i = 0; i < count; i++) {
+        if (bytes[i] != '\r' && bytes[i] != '\0')
+            text[length++] = bytes[i];
+    }
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    while (length > 0 && (text[length - 1] != '\n' || ++lines < CONSOLE_LINES))
+        length--;
+    return count > 0 ? xstrdup(text + length) : NULL;
+}
+
+/* Gives the domain's disks back to their owners, which libvirt does not do for the image under
+ * an overlay. If the domain has started meanwhile, it warns instead: they are libvirt's now. */
+static void
+give_back(const struct rehearsal *rehearsal, bool domain_runs)
+{
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        const struct rehearsal_disk *disk = &rehearsal->disks[i];
+        cleanup_failure struct failure *failure = NULL;
+
+        if (disk->base < 0 || (!domain_runs && fchownat(disk->base, "", disk->uid,
+                                                        disk->gid, AT_EMPTY_PATH) == 0))
+            continue;
+        failure_set(&failure, FAILURE_SYSTEM,
+                    "could not give '%s' back to its owner%s\n"
+                    "once the domain is shut off, run: chown %u:%u '%s'",
+                    disk->path,
+                    domain_runs ? ", since the domain was started meanwhile" : "",
+                    disk->uid, disk->gid, disk->path);
+        print_warning(failure);
+    }
+}
+
+/* Removes everything, and warns of what cannot be removed. */
+static void
+remove_files(const struct rehearsal *rehearsal, int root)
+{
+    cleanup_failure struct failure *failure = NULL;
+    int error;
+
+    if (rehearsal->directory < 0)
+        return;
+    report_file_remove(root, rehearsal->uuid, &failure);
+    error = fs_remove_tree(rehearsal->parent, rehearsal->directory_name);
+    if (error < 0 && !failure)
+        fail_file(rehearsal, "remove", "", error, &failure);
+    if (failure)
+        print_warning(failure);
+}
 
 /* --- the network ------------------------------------------------------------------ */
 
@@ -237,26 +429,17 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     return 0;
 }
 
-/* --- libvirt's event loop ------------------------------------------------------------- */
-
-static void
-wake(int timer, void *data)
-{
-}
-
-/* A connection whose events are not handled is closed by libvirt's daemon, which ends the
- * rehearsal. */
-static void
-wait_for_start(const struct trial *trial)
-{
-    int timer = virEventAddTimeout(WAKE_MILLISECONDS, wake, NULL, NULL);
-
-    while (!trial->started && virEventRunDefaultImpl() == 0)
-        continue;
-    virEventRemoveTimeout(timer);
-}
-
 /* --- from its start to its end ---------------------------------------------------- */
+
+/* The main thread's part, once libvirt has started it or not. */
+static void
+take_start(int timer, void *data)
+{
+    struct trial *trial = data;
+
+    virEventRemoveTimeout(timer);
+    trial->is_started = true;
+}
 
 /* libvirt has no call that starts a domain and returns at once. */
 static void *
@@ -269,27 +452,32 @@ run_start(void *data)
     if (!trial->domain)
         libvirt_fail(&trial->start_failure, "the rehearsal '%s' could not be started",
                      trial->rehearsal.name);
-    trial->started = true;
+    virEventAddTimeout(0, take_start, trial, NULL);
     return NULL;
 }
 
 static int
 start(struct trial *trial, struct failure **failure)
 {
+    cleanup_free char *text = xml_format(trial->definition.doc);
     pthread_t thread;
     struct guest *guest;
     int error;
 
-    trial->text = xml_format(trial->definition.doc);
-    if (rehearsal_files_begin_start(&trial->rehearsal, failure) < 0)
+    trial->text = text;
+    if (begin_start(&trial->rehearsal, trial->context->root, failure) < 0)
         return -1;
     error = pthread_create(&thread, NULL, run_start, trial);
     if (error != 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a thread");
-    wait_for_start(trial);
+    /* A connection whose events are not handled is closed by libvirt's daemon, which ends
+     * the rehearsal. */
+    while (!trial->is_started && virEventRunDefaultImpl() == 0)
+        continue;
     pthread_join(thread, NULL);
-    rehearsal_files_end_start(&trial->rehearsal);
+    close_pointer(&trial->rehearsal.lock);
+    trial->rehearsal.lock = -1;
     *failure = steal(trial->start_failure);
     if (*failure)
         return -1;
@@ -299,7 +487,7 @@ start(struct trial *trial, struct failure **failure)
     waiting_begin(guest);
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
-    trial->console = rehearsal_files_read_console(&trial->rehearsal);
+    trial->console = read_console(&trial->rehearsal);
     return 0;
 }
 
@@ -317,18 +505,17 @@ rehearse(struct trial *trial, struct failure **failure)
         return -1;
     uuid_make(rehearsal->uuid);
     rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
-    rehearsal->path = xasprintf("%s/%s", scope()->trydir, rehearsal->uuid);
     if (libvirt_require_own(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
     trial->connection = libvirt_connect(context->uri, false, failure);
-    if (!trial->connection || rehearsal_files_open(rehearsal, context->root, failure) < 0)
+    if (!trial->connection || open_files(rehearsal, context->root, failure) < 0)
         return -1;
     if (!trial->options->network && listen_for_interfaces(trial, failure) < 0)
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
-    if (rehearsal_files_make(rehearsal, &seed, failure) < 0)
+    if (make_files(rehearsal, context->root, &seed, failure) < 0)
         return -1;
     if (!context->quiet && !context->json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)
@@ -352,12 +539,11 @@ end(struct trial *trial)
     }
     if (trial->connection)
         virConnectClose(trial->connection);
-    rehearsal_files_give_back(&trial->rehearsal,
-                              original && virDomainIsActive(original) == 1);
+    give_back(&trial->rehearsal, original && virDomainIsActive(original) == 1);
     if (trial->listener_handle >= 0)
         virEventRemoveHandle(trial->listener_handle);
     close_pointer(&trial->listener);
-    rehearsal_files_remove(&trial->rehearsal);
+    remove_files(&trial->rehearsal, trial->context->root);
     rehearsal_clear(&trial->rehearsal);
     definition_clear(&trial->definition);
 }
@@ -393,7 +579,6 @@ run(const struct context *context, const void *data, struct failure **failure)
         fputc('\n', stderr);
     }
     free(trial.console);
-    free(trial.text);
     /* One that came while nothing waited for it ends us now. */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;

@@ -3,10 +3,8 @@
 
 #include "base/child.h"
 #include "base/user.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 
-#define QEMU_IMG_MEMORY (1024 * MIB)
-#define QEMU_IMG_SECONDS 120
 #define COPY_SECONDS (4 * 60 * 60)
 
 /* --- what an image says of itself ------------------------------------------------------ */
@@ -79,8 +77,7 @@ check_qcow2(const unsigned char *header, const char *name, uint64_t *size,
 }
 
 int
-image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
-            struct failure **failure)
+image_check(struct source *source, int fd, const char *name, struct failure **failure)
 {
     unsigned char header[QCOW2_HEADER] = {0};
     const ssize_t length = pread(fd, header, sizeof(header), 0);
@@ -89,10 +86,11 @@ image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
     if (length < 0 || fstat(fd, &status) < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not read the image '%s'", name);
-    *is_qcow2 = memcmp(header, QCOW2_MAGIC, 4) == 0;
-    if (*is_qcow2)
-        return check_qcow2(header, name, size, failure);
-    *size = (uint64_t)status.st_size;
+    source->format = "qcow2";
+    if (memcmp(header, QCOW2_MAGIC, 4) == 0)
+        return check_qcow2(header, name, &source->size, failure);
+    source->format = "raw";
+    source->size = (uint64_t)status.st_size;
     for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
         if (memcmp(header, others[i].magic, strlen(others[i].magic)) == 0)
             return failure_set(failure, FAILURE_SYSTEM,
@@ -101,7 +99,7 @@ image_check(int fd, const char *name, bool *is_qcow2, uint64_t *size,
                                "convert it first: %s",
                                name, others[i].name, others[i].convert);
     }
-    if (*size % 512 == 0 && *size >= MIB)
+    if (source->size % 512 == 0 && source->size >= MIB)
         return 0;
     return failure_set(failure, FAILURE_SYSTEM,
                        "'%s' is not an image: neither qcow2, nor of whole sectors\n"
@@ -121,8 +119,8 @@ run_on_file(const char *const *words, const int *files, bool unprivileged, int s
     const struct child child = {
         .words = words,
         .documents = files,
-        .output = 64 * KIB,
-        .memory = QEMU_IMG_MEMORY,
+        .output = LIMIT_QEMU_IMG_OUTPUT,
+        .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = seconds,
         .unprivileged = unprivileged,
     };
@@ -150,67 +148,59 @@ run_on_file(const char *const *words, const int *files, bool unprivileged, int s
                        *buffer_text(&output) ? output.data : "it does not say why");
 }
 
-static int
-make_layer(const struct tmpfile *disk, const struct pool *pool,
-           const struct cached *cached, uint64_t size, struct failure **failure)
+int
+disk_make_layer(int disk, const char *base, const char *format, uint64_t size,
+                struct failure **failure)
 {
-    const int files[] = {disk->fd, -1};
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk->fd);
-    cleanup_free char *base = xasprintf("%s/%s", pool->path, cached->name);
+    const int files[] = {disk, -1};
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk);
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
-    /* -u: it does not open the image. */
-    const char *const words[] = {"qemu-img", "create", "-q", "-u", "-f",
-                                 "qcow2",    "-b",     base, "-F", "qcow2",
-                                 path,       bytes,    NULL};
+    /* -u: it does not open the base. */
+    const char *const words[] = {"qemu-img", "create", "-q",   "-u", "-f",  "qcow2", "-b",
+                                 base,       "-F",     format, path, bytes, NULL};
 
-    return run_on_file(words, files, true, QEMU_IMG_SECONDS, failure);
+    return run_on_file(words, files, true, LIMIT_QEMU_IMG_SECONDS, failure);
 }
 
 /* Holes stay holes, and on some file systems nothing is copied at all. */
 static int
-make_copy(const struct tmpfile *disk, int file, bool is_qcow2, uint64_t size,
-          struct failure **failure)
+make_copy(int disk, const struct source *source, uint64_t size, struct failure **failure)
 {
-    const int files[] = {disk->fd, file, -1};
-    cleanup_free char *from = xasprintf("/proc/self/fd/%d", file);
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk->fd);
+    const int files[] = {disk, source->file, -1};
+    cleanup_free char *from = xasprintf("/proc/self/fd/%d", source->file);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", disk);
     cleanup_free char *bytes = xasprintf("%ju", (uintmax_t)size);
     const char *const copy[] = {"cp", "--sparse=auto", "--reflink=auto", "--", from, path,
                                 NULL};
-    const char *const resize[] = {"qemu-img", "resize", "-q",  "-f",
-                                  "qcow2",    path,     bytes, NULL};
-    const int alone[] = {disk->fd, -1};
-    uint64_t found;
-    bool now;
+    const char *const resize[] = {"qemu-img",     "resize", "-q",  "-f",
+                                  source->format, path,     bytes, NULL};
+    const int alone[] = {disk, -1};
+    struct source now;
 
     if (run_on_file(copy, files, false, COPY_SECONDS, failure) < 0 ||
-        image_check(disk->fd, "of the new disk", &now, &found, failure) < 0)
+        image_check(&now, disk, "of the new disk", failure) < 0)
         return -1;
-    if (now != is_qcow2)
+    if (strcmp(now.format, source->format) != 0)
         return failure_set(failure, FAILURE_SYSTEM,
                            "the image changed while it was copied\n"
                            "run the command again when nobody writes to it");
-    if (is_qcow2 && found == size)
+    if (now.size == size)
         return 0;
-    if (is_qcow2)
-        return run_on_file(resize, alone, true, QEMU_IMG_SECONDS, failure);
-    if (ftruncate(disk->fd, (off_t)size) == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                             "could not make the new disk larger");
+    return run_on_file(resize, alone, true, LIMIT_QEMU_IMG_SECONDS, failure);
 }
 
 int
 disk_make(struct tmpfile *disk, const struct pool *pool, const char *target,
-          const struct cached *cached, int file, bool is_qcow2, uint64_t size,
-          struct failure **failure)
+          const struct source *source, uint64_t size, struct failure **failure)
 {
     const int error = tmpfile_open(disk, pool->directory, target);
+    cleanup_free char *base = NULL;
 
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a file in %s", pool->path);
-    if (file >= 0)
-        return make_copy(disk, file, is_qcow2, size, failure);
-    return make_layer(disk, pool, cached, size, failure);
+    if (source->file >= 0)
+        return make_copy(disk->fd, source, size, failure);
+    base = xasprintf("%s/%s", pool->path, source->name);
+    return disk_make_layer(disk->fd, base, source->format, size, failure);
 }

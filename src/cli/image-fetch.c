@@ -8,7 +8,7 @@
 #include <nettle/sha2.h>
 
 #include "base/child.h"
-#include "cli/image-fetch.h"
+#include "cli/images.h"
 
 #define PART_SUFFIX ".part"
 #define CHECKSUMS_LIMIT (1 * MIB)
@@ -22,14 +22,15 @@
 
 /* --- digests --------------------------------------------------------------------------- */
 
-/* Return: the digest's algorithm by how many digits it has, or NULL. */
+/* Return: the algorithm of the digest with which the text begins, by how many digits it has,
+ * or NULL; `after` is what follows it. */
 static const struct nettle_hash *
-find_hash(const char *digest)
+find_hash(const char *text, const char *after)
 {
     const struct nettle_hash *const hashes[] = {&nettle_sha256, &nettle_sha512};
-    const size_t length = strspn(digest, "0123456789abcdef");
+    const size_t length = strspn(text, "0123456789abcdef");
 
-    for (size_t i = 0; i < ARRAY_SIZE(hashes) && !digest[length]; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(hashes) && strcmp(text + length, after) == 0; i++) {
         if (length == BASE16_ENCODE_LENGTH(hashes[i]->digest_size))
             return hashes[i];
     }
@@ -40,7 +41,7 @@ find_hash(const char *digest)
 static bool
 has_digest(int fd, const char *digest)
 {
-    const struct nettle_hash *hash = xchecked((void *)find_hash(digest));
+    const struct nettle_hash *hash = xchecked((void *)find_hash(digest, ""));
     cleanup_free void *context = xmalloc(hash->context_size);
     cleanup_free uint8_t *block = xmalloc(MIB);
     uint8_t bytes[SHA512_DIGEST_SIZE];
@@ -68,7 +69,7 @@ read_digest(const char *text)
 
     for (char *at = digest; *at; at++)
         *at = (char)tolower((unsigned char)*at);
-    hash = find_hash(digest);
+    hash = find_hash(digest, "");
     if (hash && (!colon || strncasecmp(text, hash->name, (size_t)(colon - text)) == 0))
         return digest;
     free(digest);
@@ -83,22 +84,22 @@ read_line(char *line, const char *name)
 {
     static const char blanks[] = " \t\r*()=";
     char *digest = NULL;
-    const char *named = NULL;
     char *rest = NULL;
+    bool is_alone = true;
+    bool is_named = !name;
 
     for (char *word = strtok_r(line, blanks, &rest); word;
          word = strtok_r(NULL, blanks, &rest)) {
-        const char *slash = strrchr(word, '/');
         char *found = read_digest(word);
 
+        is_alone = is_alone && found;
+        is_named = is_named || strcmp(fs_base_name(word), name) == 0;
         if (found) {
             free(digest);
             digest = found;
-        } else if (strcasecmp(word, "sha256") != 0 && strcasecmp(word, "sha512") != 0) {
-            named = slash ? slash + 1 : word;
         }
     }
-    if (name && named && strcmp(named, name) != 0)
+    if (!is_named && !is_alone)
         free(steal(digest));
     return digest;
 }
@@ -205,14 +206,7 @@ fail_curl(const char *url, int status, struct failure **failure)
 bool
 image_is_partial(const char *name)
 {
-    const size_t length = strlen(name);
-    const size_t end = strlen(PART_SUFFIX);
-    cleanup_free char *digest = NULL;
-
-    if (*name != '.' || length <= end || strcmp(name + length - end, PART_SUFFIX) != 0)
-        return false;
-    digest = xstrndup(name + 1, length - end - 1);
-    return find_hash(digest);
+    return *name == '.' && find_hash(name + 1, PART_SUFFIX);
 }
 
 /* Return: the digest that the image must have, owned by the caller (free), or NULL. */
@@ -304,28 +298,6 @@ fetch_part(int fd, const struct pool *pool, const char *part, const struct image
                        image->url, digest);
 }
 
-static int
-publish(int fd, const struct pool *pool, const char *part, const struct image *image,
-        const struct cached *cached, struct failure **failure)
-{
-    bool is_qcow2;
-    uint64_t size;
-
-    if (image_check(fd, image->name, &is_qcow2, &size, failure) < 0) {
-        unlinkat(pool->directory, part, 0);
-        return -1;
-    }
-    if (!is_qcow2)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "the image is not in the format qcow2\n"
-                           "fetch it yourself, and give the file: ./NAME");
-    if (fchmod(fd, 0444) == 0 && fsync(fd) == 0 &&
-        renameat(pool->directory, part, pool->directory, cached->name) == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make %s/%s",
-                             pool->path, cached->name);
-}
-
 /* The name under which the image was cached last is a link. */
 static char *
 make_link_name(const struct image *image)
@@ -334,14 +306,14 @@ make_link_name(const struct image *image)
 }
 
 static void
-remember(const struct pool *pool, const struct image *image, const struct cached *cached)
+remember(const struct pool *pool, const struct image *image, const char *target)
 {
     cleanup_free char *name = make_link_name(image);
 
     if (strchr(name, '/'))
         return;
     unlinkat(pool->directory, name, 0);
-    if (symlinkat(cached->name, pool->directory, name) < 0)
+    if (symlinkat(target, pool->directory, name) < 0)
         return;
 }
 
@@ -381,29 +353,41 @@ choose_name(const struct pool *pool, const struct image *image, const char *chec
 }
 
 int
-image_fetch(struct cached *cached, const struct pool *pool, const struct image *image,
+image_fetch(struct source *source, const struct pool *pool, const struct image *image,
             const char *checksum, bool quiet, struct failure **failure)
 {
     cleanup_free char *digest = NULL;
     cleanup_free char *part = NULL;
     cleanup_close int fd = -1;
-    bool is_qcow2;
+    int result;
 
-    cached->name = choose_name(pool, image, checksum, &digest, failure);
-    if (!cached->name)
+    source->name = choose_name(pool, image, checksum, &digest, failure);
+    if (!source->name)
         return -1;
-    fd = openat(pool->directory, cached->name,
+    fd = openat(pool->directory, source->name,
                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno != ENOENT || !digest))
         return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open %s/%s",
-                                 pool->path, cached->name);
+                                 pool->path, source->name);
     if (fd < 0) {
         part = xasprintf(".%s" PART_SUFFIX, digest);
         fd = open_part(pool, part, image, failure);
-        if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0 ||
-            publish(fd, pool, part, image, cached, failure) < 0)
+        if (fd < 0 || fetch_part(fd, pool, part, image, digest, quiet, failure) < 0)
             return -1;
     }
-    remember(pool, image, cached);
-    return image_check(fd, cached->name, &is_qcow2, &cached->size, failure);
+    result = image_check(source, fd, image->name, failure);
+    if (result == 0 && strcmp(source->format, "qcow2") != 0)
+        result = failure_set(failure, FAILURE_SYSTEM,
+                             "the image is not in the format qcow2\n"
+                             "fetch it yourself, and give the file: ./NAME");
+    if (part && result < 0)
+        unlinkat(pool->directory, part, 0);
+    if (result < 0)
+        return -1;
+    if (part && (fchmod(fd, 0444) < 0 || fsync(fd) < 0 ||
+                 renameat(pool->directory, part, pool->directory, source->name) < 0))
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make %s/%s",
+                                 pool->path, source->name);
+    remember(pool, image, source->name);
+    return 0;
 }

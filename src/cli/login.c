@@ -67,31 +67,17 @@ has_said(const struct guest_login *said, const char *address)
 static int
 rate(const char *address, const struct guest_login *said)
 {
-    return 2 * has_said(said, address) + !strchr(address, ':') + 1;
+    return *address ? 2 * has_said(said, address) + !strchr(address, ':') + 1 : 0;
 }
 
-/* Takes the best address of the domain's interfaces; the first of the best. */
+/* Takes an address of one of the domain's interfaces if it is better than what is known. */
 static void
-take_interfaces(struct login_place *place, virDomainInterfacePtr *list, int count,
-                const struct domain *domain, const struct guest_login *said)
+offer(struct login_place *place, const struct domain *domain,
+      const struct guest_login *said, const char *mac, const char *address)
 {
-    int best = 0;
-
-    for (int i = 0; i < count; i++) {
-        const virDomainInterface *interface = list[i];
-
-        if (!interface->hwaddr || !has_reachable_mac(domain, interface->hwaddr))
-            continue;
-        for (unsigned int j = 0; j < interface->naddrs; j++) {
-            char address[INET6_ADDRSTRLEN];
-
-            if (!login_address_read(address, interface->addrs[j].addr) ||
-                rate(address, said) <= best)
-                continue;
-            best = rate(address, said);
-            snprintf(place->address, sizeof(place->address), "%s", address);
-        }
-    }
+    if (has_reachable_mac(domain, mac) &&
+        rate(address, said) > rate(place->address, said))
+        snprintf(place->address, sizeof(place->address), "%s", address);
 }
 
 static void
@@ -101,27 +87,18 @@ ask_libvirt(struct login_place *place, virDomainPtr running, unsigned int source
     virDomainInterfacePtr *list = NULL;
     const int count = virDomainInterfaceAddresses(running, &list, source, 0);
 
-    take_interfaces(place, list, count, domain, said);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        const virDomainInterface *interface = list[i];
+
+        for (unsigned int j = 0; interface->hwaddr && j < interface->naddrs; j++) {
+            char address[INET6_ADDRSTRLEN];
+
+            if (login_address_read(address, interface->addrs[j].addr))
+                offer(place, domain, said, interface->hwaddr, address);
+        }
         virDomainInterfaceFree(list[i]);
-    free(list);
-}
-
-static void
-take_said(struct login_place *place, const struct domain *domain,
-          const struct guest_login *said)
-{
-    int best = 0;
-
-    for (size_t i = 0; i < said->address_count; i++) {
-        const struct guest_address *address = &said->addresses[i];
-
-        if (!has_reachable_mac(domain, address->mac) ||
-            rate(address->address, said) <= best)
-            continue;
-        best = rate(address->address, said);
-        snprintf(place->address, sizeof(place->address), "%s", address->address);
     }
+    free(list);
 }
 
 void
@@ -134,8 +111,11 @@ login_find_place(struct login_place *place, virDomainPtr running,
     if (is_active)
         ask_libvirt(place, running, VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_LEASE, domain,
                     said);
-    if (is_active && !*place->address)
-        take_said(place, domain, said);
+    if (is_active && !*place->address) {
+        for (size_t i = 0; i < said->address_count; i++)
+            offer(place, domain, said, said->addresses[i].mac,
+                  said->addresses[i].address);
+    }
     if (!*place->address)
         place->port = domain_find_forwarding(domain, SSH_PORT, place->address);
 }
@@ -211,13 +191,10 @@ login_find_caller(struct failure **failure)
     const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
     const struct passwd *caller;
     unsigned long uid = geteuid();
-    char *end = NULL;
+    char rest;
 
-    errno = 0;
-    if (text)
-        uid = strtoul(text, &end, 10);
-    if (text &&
-        (!isdigit((unsigned char)*text) || *end || errno != 0 || uid >= UINT32_MAX)) {
+    if (text && (!isdigit((unsigned char)*text) ||
+                 sscanf(text, "%lu%c", &uid, &rest) != 1 || uid >= UINT32_MAX)) {
         failure_set(failure, FAILURE_SYSTEM,
                     "SUDO_UID is '%.32s', which is not a user's number\n"
                     "unset it to go on as root",

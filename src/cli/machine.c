@@ -44,16 +44,16 @@ run_program(const char *const *words, struct buffer *output, struct failure **fa
                        "change --memory, --cpus, --network, --osinfo or what follows --");
 }
 
-/* Return: the first system of the list that the installed libosinfo knows, owned by the
- * caller (free), or NULL with a failure. */
-static char *
-choose_system(const char *systems, struct failure **failure)
+char *
+machine_choose_system(const char *given, const char *systems, struct failure **failure)
 {
     const char *const words[] = {PROGRAM, "--osinfo", "list", NULL};
     cleanup_buffer struct buffer known = {0};
     cleanup_free char *list = xstrdup(systems);
     char *rest = NULL;
 
+    if (given)
+        return xstrdup(given);
     if (run_program(words, &known, failure) < 0)
         return NULL;
     for (const char *system = strtok_r(list, " ,", &rest); system;
@@ -69,15 +69,6 @@ choose_system(const char *systems, struct failure **failure)
         }
     }
     return xstrdup("generic");
-}
-
-/* Return: the guest's system, owned by the caller (free), or NULL with a failure. */
-static char *
-find_system(const struct machine_options *options, struct failure **failure)
-{
-    if (options->osinfo)
-        return xstrdup(options->osinfo);
-    return choose_system(options->systems, failure);
 }
 
 bool
@@ -102,41 +93,25 @@ machine_network_is_libvirts(const char *network)
 }
 
 char *
-machine_make(const struct machine_options *options, struct failure **failure)
+machine_make(const char *const (*options)[2], size_t count, char *const *more,
+             size_t more_count, struct failure **failure)
 {
-    cleanup_free char *system = find_system(options, failure);
-    const char *kind = machine_network_is_libvirts(options->network) ? "network=" : "";
-    cleanup_free char *network = xasprintf("%s%s", kind, options->network);
-    const char *const ours[][2] = {
-        {"--connect", options->uri},
-        {"--name", options->name},
-        {"--memory", options->memory},
-        {"--vcpus", options->cpus},
-        {"--osinfo", system},
-        {"--network", network},
-        {"--install", "no_install=yes"},
-        {"--disk", "none"},
-        {"--graphics", "none"},
-        {"--sound", "none"},
-    };
     cleanup_free const char **words = NULL;
     cleanup_buffer struct buffer xml = {0};
-    size_t count = 0;
+    size_t word_count = 0;
 
-    if (!system)
-        return NULL;
-    *array_add(words, count) = PROGRAM;
-    *array_add(words, count) = "--quiet";
-    *array_add(words, count) = "--print-xml";
-    for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
-        if (machine_is_given(options->more, options->more_count, ours[i][0]))
+    *array_add(words, word_count) = PROGRAM;
+    *array_add(words, word_count) = "--quiet";
+    *array_add(words, word_count) = "--print-xml";
+    for (size_t i = 0; i < count; i++) {
+        if (machine_is_given(more, more_count, options[i][0]))
             continue;
-        *array_add(words, count) = ours[i][0];
-        *array_add(words, count) = ours[i][1];
+        *array_add(words, word_count) = options[i][0];
+        *array_add(words, word_count) = options[i][1];
     }
-    for (size_t i = 0; i < options->more_count; i++)
-        *array_add(words, count) = options->more[i];
-    *array_add(words, count) = NULL;
+    for (size_t i = 0; i < more_count; i++)
+        *array_add(words, word_count) = more[i];
+    *array_add(words, word_count) = NULL;
     if (run_program(words, &xml, failure) < 0)
         return NULL;
     return steal(xml.data);

@@ -10,18 +10,6 @@
 
 #include "base/base.h"
 
-struct machine_options {
-    const char *uri;
-    const char *name;
-    const char *memory; /* MiB */
-    const char *cpus;
-    const char *network; /* a libvirt network's name, or words for virt-install */
-    const char *osinfo;  /* one identifier, or NULL */
-    const char *systems; /* else the first of these that is known, divided by blanks */
-    char **more;         /* options for virt-install */
-    size_t more_count;
-};
-
 /* Return: whether it is the name of one of libvirt's networks, and not words for
  * virt-install. */
 bool machine_network_is_libvirts(const char *network);
@@ -29,8 +17,15 @@ bool machine_network_is_libvirts(const char *network);
 /* Return: whether the words for virt-install have the option, which then replaces ours. */
 bool machine_is_given(char *const *more, size_t count, const char *name);
 
-/* Return: the XML, owned by the caller (free), or NULL. */
-char *machine_make(const struct machine_options *options, struct failure **failure);
+/* Return: the given system, or else the first of the list, divided by blanks, that the
+ * installed libosinfo knows; owned by the caller (free), or NULL. */
+char *machine_choose_system(const char *given, const char *systems,
+                            struct failure **failure);
+
+/* Runs it with the options, each with its value, but for those that `more` has, and with
+ * `more`. Return: the XML, owned by the caller (free), or NULL. */
+char *machine_make(const char *const (*options)[2], size_t count, char *const *more,
+                   size_t more_count, struct failure **failure);
 
 /*
  * Makes the XML that of one of the domains: with that name and UUID, its own MACs unless it

@@ -3,15 +3,10 @@
 
 #include <libvirt/virterror.h>
 
-#include "base/fs.h"
-#include "base/names.h"
 #include "base/scope.h"
-#include "cli/image-fetch.h"
-#include "cli/io.h"
+#include "cli/images.h"
 #include "cli/libvirt.h"
-#include "cli/pool.h"
 #include "domain/xml.h"
-#include "host/own-directory.h"
 
 /* Where virt-install makes it. Return: owned by the caller (free). */
 static char *
@@ -26,18 +21,13 @@ static virStoragePoolPtr
 make_default(virConnectPtr connection, struct failure **failure)
 {
     cleanup_free char *path = default_path();
-    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *root = xmlNewNode(NULL, (const xmlChar *)"pool");
-    cleanup_free char *text = NULL;
-    virStoragePoolPtr pool;
+    xmlChar *escaped = xmlEncodeSpecialChars(NULL, (const xmlChar *)path);
+    cleanup_free char *text = xasprintf("<pool type='dir'><name>" POOL_DEFAULT "</name>"
+                                        "<target><path>%s</path></target></pool>",
+                                        escaped);
+    virStoragePoolPtr pool = virStoragePoolDefineXML(connection, text, 0);
 
-    xmlDocSetRootElement(doc, root);
-    xml_set_attribute(root, "type", "dir");
-    xmlNewTextChild(root, NULL, (const xmlChar *)"name", (const xmlChar *)POOL_DEFAULT);
-    xmlNewTextChild(xml_add_child(root, "target"), NULL, (const xmlChar *)"path",
-                    (const xmlChar *)path);
-    text = xml_format_node(root, true);
-    pool = virStoragePoolDefineXML(connection, text, 0);
+    xmlFree(escaped);
     if (pool && virStoragePoolBuild(pool, 0) == 0) {
         virStoragePoolSetAutostart(pool, 1);
         return pool;
@@ -120,54 +110,4 @@ pool_close(struct pool *pool)
     free(pool->path);
     close_pointer(&pool->directory);
     *pool = POOL_NONE;
-}
-
-/* --- what was left --------------------------------------------------------------------- */
-
-/* Return: whether the name is one of image_fetch() or disk_make(), before they are done. */
-static bool
-is_temporary(const char *name)
-{
-    const bool is_disk = strstr(name, QCOW2_SUFFIX TEMPORARY_SUFFIX) ||
-                         strstr(name, RAW_SUFFIX TEMPORARY_SUFFIX);
-
-    return image_is_partial(name) || (is_disk && is_temporary_name(name));
-}
-
-static void
-remove_in(virStoragePoolPtr libvirt, const struct context *context)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_pool struct pool pool = POOL_NONE;
-    cleanup_closedir DIR *entries = NULL;
-    const struct dirent *entry;
-
-    pool.path = read_path(libvirt, &ignored);
-    if (pool.path)
-        pool.directory = open(pool.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    entries = pool.directory < 0 ? NULL : fs_list(pool.directory);
-    while (entries && (entry = fs_next(entries))) {
-        const bool is_removed =
-            is_temporary(entry->d_name) &&
-            fs_remove_abandoned(pool.directory, entry->d_name, context->dry_run);
-
-        if (is_removed && !context->quiet)
-            print_outside_line(stdout, "%s %s/%s",
-                               context->dry_run ? "would remove" : "removed", pool.path,
-                               entry->d_name);
-    }
-}
-
-void
-pool_remove_abandoned(virConnectPtr connection, const struct context *context)
-{
-    virStoragePoolPtr *pools = NULL;
-    const int count = virConnectListAllStoragePools(connection, &pools,
-                                                    VIR_CONNECT_LIST_STORAGE_POOLS_DIR);
-
-    for (int i = 0; i < count; i++) {
-        remove_in(pools[i], context);
-        virStoragePoolFree(pools[i]);
-    }
-    free(pools);
 }

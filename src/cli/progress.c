@@ -8,46 +8,41 @@
 
 /* --- events ----------------------------------------------------------------------- */
 
-/* Takes the object's members for an event of the domain's. */
+/* Prints an event of the domain's, as an object with these members, which it takes, or as a
+ * line. */
 static void
-print_object(const struct progress *progress, const char *event, json_t *members)
+print_event(const struct progress *progress, const char *event, json_t *members,
+            const char *line)
 {
-    cleanup_json json_t *object =
-        json_with_version(json_pack("{s:s, s:s, s:s}", "domain", progress->name, "uuid",
-                                    progress->uuid, "event", event));
+    cleanup_json json_t *taken = members;
+    cleanup_json json_t *object = NULL;
     cleanup_free char *text = NULL;
 
-    json_must(json_object_update(object, members));
-    json_decref(members);
-    text = xchecked(json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII));
-    puts(text);
-    fflush(stdout);
-}
-
-/* Prints an event as a line, if lines are printed. Takes the text. */
-static void
-print_event(const struct progress *progress, char *event)
-{
-    if (progress->style == PROGRESS_LINES) {
-        printf("%s: %s\n", progress->name, event);
-        fflush(stdout);
+    if (progress->style == PROGRESS_JSON) {
+        object = json_with_version(json_pack("{s:s, s:s, s:s}", "domain", progress->name,
+                                             "uuid", progress->uuid, "event", event));
+        json_must(json_object_update(object, taken));
+        text = xchecked(json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII));
+        puts(text);
+    } else if (progress->style == PROGRESS_LINES) {
+        printf("%s: %s\n", progress->name, line);
     }
-    free(event);
+    fflush(stdout);
 }
 
 void
 progress_note(struct progress *progress, const char *event)
 {
-    if (progress->style == PROGRESS_JSON)
-        print_object(progress, event, json_object());
-    else
-        print_event(progress, xstrdup(event));
+    print_event(progress, event, json_object(), event);
 }
 
 void
 progress_wait_for(struct progress *progress, const char *what)
 {
-    print_event(progress, xasprintf("waiting for %s", what));
+    cleanup_free char *line = xasprintf("waiting for %s", what);
+
+    if (progress->style != PROGRESS_JSON)
+        print_event(progress, "wait", NULL, line);
 }
 
 /* A guest can go on forever, and our output may be kept. */
@@ -80,11 +75,8 @@ show_boot(struct progress *progress, const char *boot)
     clear_texts(&progress->warnings);
     if (says_too_much(progress))
         return;
-    if (progress->style == PROGRESS_JSON)
-        print_object(progress, "boot", json_pack("{s:s}", "boot", boot));
-    else
-        print_event(progress,
-                    xstrdup(again ? "the guest boots again" : "the guest boots"));
+    print_event(progress, "boot", json_pack("{s:s}", "boot", boot),
+                again ? "the guest boots again" : "the guest boots");
 }
 
 static void
@@ -94,22 +86,23 @@ show_stage(struct progress *progress, enum guest_stage stage,
     const char *name = guest_stage_name(stage);
     /* Negative if the guest's clock does not tell. */
     double seconds = -1;
+    cleanup_free char *line = NULL;
 
     if (times->finished && times->start > 0 && times->finish > 0)
         seconds = times->finish - times->start;
     if (says_too_much(progress))
         return;
-    if (progress->style == PROGRESS_JSON)
-        print_object(progress, "stage",
-                     json_pack("{s:s, s:s, s:o}", "stage", name, "state",
-                               times->finished ? "finished" : "running", "seconds",
-                               seconds >= 0 ? json_real(seconds) : json_null()));
-    else if (!times->finished)
-        print_event(progress, xasprintf("%s runs", name));
+    if (!times->finished)
+        line = xasprintf("%s runs", name);
     else if (seconds >= 0)
-        print_event(progress, xasprintf("%s finished, %.1f s", name, seconds));
+        line = xasprintf("%s finished, %.1f s", name, seconds);
     else
-        print_event(progress, xasprintf("%s finished", name));
+        line = xasprintf("%s finished", name);
+    print_event(progress, "stage",
+                json_pack("{s:s, s:s, s:o}", "stage", name, "state",
+                          times->finished ? "finished" : "running", "seconds",
+                          seconds >= 0 ? json_real(seconds) : json_null()),
+                line);
 }
 
 /* A message is known by its text, not by its place in the report: an earlier stage can
@@ -124,21 +117,21 @@ show_messages(struct progress *progress, bool error,
         const char *message = messages->list[i].text;
         const char *stage = guest_stage_name(messages->list[i].stage);
         cleanup_failure struct failure *failure = NULL;
+        cleanup_free char *where =
+            xasprintf("%s%s", stage ? stage : "", stage ? ": " : "");
+        cleanup_free char *line = xasprintf("warning: %s%s", where, message);
 
         if (texts_have(shown->list, shown->count, message) || says_too_much(progress))
             continue;
         texts_add(&shown->list, &shown->count, xstrdup(message));
-        if (progress->style == PROGRESS_JSON) {
-            print_object(progress, error ? "error" : "warning",
-                         json_pack("{s:s?, s:s}", "stage", stage, "message", message));
-        } else if (error) {
-            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s%s%s", progress->name,
-                        stage ? stage : "", stage ? ": " : "", message);
+        if (error && progress->style != PROGRESS_JSON) {
+            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s%s", progress->name,
+                        where, message);
             print_failure(failure);
-        } else {
-            print_event(progress, xasprintf("warning: %s%s%s", stage ? stage : "",
-                                            stage ? ": " : "", message));
+            continue;
         }
+        print_event(progress, error ? "error" : "warning",
+                    json_pack("{s:s?, s:s}", "stage", stage, "message", message), line);
     }
 }
 
@@ -172,26 +165,26 @@ progress_finish(struct progress *progress, const char *outcome, int status,
         [GUEST_END_POWEROFF] = ", the guest shuts down",
     };
     const enum guest_end then = report ? report->then : GUEST_END_NONE;
+    const enum guest_stage stage =
+        report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
+    cleanup_free char *line = xasprintf("%s%s", outcome, phrases[then]);
+    json_t *errors;
 
-    if (progress->style == PROGRESS_JSON) {
-        enum guest_stage stage =
-            report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
-        json_t *errors = json_array();
-
-        for (size_t i = 0; report && i < report->errors.count; i++)
-            json_add(errors, json_string(report->errors.list[i].text));
-        print_object(progress, "end",
-                     json_pack("{s:s, s:i, s:s?, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
-                               outcome, "exit-status", status, "then",
-                               guest_end_word(then), "stage", guest_stage_name(stage),
-                               "datasource", report ? report->datasource : NULL, "errors",
-                               errors, "message", failure ? failure->message : NULL,
-                               "hint", failure ? failure->hint : NULL));
-    } else if (failure) {
+    if (failure && progress->style != PROGRESS_JSON) {
         print_failure(failure);
-    } else {
-        print_event(progress, xasprintf("%s%s", outcome, phrases[then]));
+        return;
     }
+    errors = json_array();
+    for (size_t i = 0; report && i < report->errors.count; i++)
+        json_add(errors, json_string(report->errors.list[i].text));
+    print_event(progress, "end",
+                json_pack("{s:s, s:i, s:s?, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
+                          outcome, "exit-status", status, "then", guest_end_word(then),
+                          "stage", guest_stage_name(stage), "datasource",
+                          report ? report->datasource : NULL, "errors", errors, "message",
+                          failure ? failure->message : NULL, "hint",
+                          failure ? failure->hint : NULL),
+                line);
 }
 
 /* --- making and clearing ---------------------------------------------------------- */

@@ -14,7 +14,7 @@
 static char *
 path_of(const struct rehearsal *rehearsal, const char *name)
 {
-    return xasprintf("%s/%s", rehearsal->path, name);
+    return xasprintf("%s/%s/%s", scope()->trydir, rehearsal->uuid, name);
 }
 
 static void
@@ -292,7 +292,9 @@ rewrite_identity(struct rehearsal *rehearsal, const struct domain *domain)
     if (wire_has_smbios(domain))
         add_smbios_uuid(root, domain->uuid);
     xmlNodeSetContent(xml_child(root, "uuid"), (const xmlChar *)rehearsal->uuid);
-    xmlNodeSetContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
+    /* It may have "&", which xmlNodeSetContent() takes for an entity. */
+    xmlNodeSetContent(xml_child(root, "name"), NULL);
+    xmlNodeAddContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
     /* libvirt requires it to be the <uuid>. */
     xml_foreach(entry, system, "entry") {
         if (xml_attribute_is(entry, "name", "uuid"))
@@ -372,7 +374,6 @@ rehearsal_clear(struct rehearsal *rehearsal)
     }
     free(rehearsal->disks);
     free(rehearsal->name);
-    free(rehearsal->path);
     free(rehearsal->nvram);
     texts_free(rehearsal->left_out, rehearsal->left_out_count);
     close_pointer(&rehearsal->lock);

@@ -25,10 +25,11 @@
 struct rehearsal_disk {
     char *target; /* "vda" */
     char *path;
-    char *format;            /* libvirt's word for it, which is also qemu-img's */
-    char *name;              /* of the overlay in the directory */
-    unsigned long long size; /* in bytes; rehearsal_files_make() needs it */
-    /* rehearsal_files_make() adds its owner, whom libvirt changes when a guest reads it: */
+    char *format; /* libvirt's word for it, which is also qemu-img's */
+    char *name;   /* of the overlay in the directory */
+    /* cmd-try.c adds its size in bytes, and its owner, whom libvirt changes when a guest reads
+     * it: */
+    uint64_t size;
     int base; /* the disk, O_PATH; -1 before */
     uid_t uid;
     gid_t gid;
@@ -37,7 +38,6 @@ struct rehearsal_disk {
 struct rehearsal {
     char uuid[UUID_LENGTH + 1];
     char *name; /* libvirt's, as long as it runs */
-    char *path; /* of its directory while it runs */
     /* The port on 127.0.0.1 to which the guest's interfaces are connected; 0 leaves them
      * in the domain's networks. */
     int port;
@@ -49,8 +49,7 @@ struct rehearsal {
     char **left_out; /* devices that the guest does not get, by their element's name */
     size_t left_out_count;
 
-    /* rehearsal_files_open() adds: */
-    int root;      /* the caller's */
+    /* cmd-try.c adds: */
     int parent;    /* scope()->trydir */
     int directory; /* the rehearsal's, locked as long as the command runs */
     int lock;      /* REHEARSAL_LOCK */
@@ -73,30 +72,3 @@ int rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
 
 /* Frees it, and closes its descriptors. */
 void rehearsal_clear(struct rehearsal *rehearsal);
-
-/* --- its files ---------------------------------------------------------------------- */
-
-/* Makes the directory, and locks it, so that `gc` leaves it alone. The caller ends with
- * rehearsal_files_remove() even after a failure. */
-int rehearsal_files_open(struct rehearsal *rehearsal, int root, struct failure **failure);
-
-/* Makes the overlays, the copy of the firmware's variables, and the seed. */
-int rehearsal_files_make(struct rehearsal *rehearsal, const struct seed *seed,
-                         struct failure **failure);
-
-/* Makes the report, and allows the rehearsal's domain to use the files, until
- * rehearsal_files_end_start(), when libvirt has started it or not. */
-int rehearsal_files_begin_start(struct rehearsal *rehearsal, struct failure **failure);
-void rehearsal_files_end_start(struct rehearsal *rehearsal);
-
-/* Return: the last lines that the guest has printed, owned by the caller (free), or
- * NULL. */
-char *rehearsal_files_read_console(const struct rehearsal *rehearsal);
-
-/* Gives the domain's disks back to their owners, which libvirt does not do for the image
- * under an overlay. If the domain has started meanwhile, it warns instead: they are
- * libvirt's now. */
-void rehearsal_files_give_back(const struct rehearsal *rehearsal, bool domain_runs);
-
-/* Removes everything, and warns of what cannot be removed. */
-void rehearsal_files_remove(const struct rehearsal *rehearsal);

@@ -271,6 +271,14 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     assert_untouched
 }
 
+@test "the name may contain '&'" {
+    define
+    lab_virsh domrename web1 'web&1'
+    run -124 virt_seed try --timeout=2 'web&1'
+    echo "$output"
+    [[ $output = *"domain 'web&1-try': not done after 2 s"* ]]
+}
+
 # with_os XML: defines web1 again, with this in its <os>.
 with_os() {
     lab_virsh dumpxml --inactive web1 | sed "s|</os>|$1&|" >"$BATS_TEST_TMPDIR/web1.xml"

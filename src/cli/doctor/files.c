@@ -93,17 +93,14 @@ is_no_name(const char *name)
     return strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
 }
 
-/* Each file of the secret must be closed to others. Return: whether all are. */
-static bool
+/* Each file of the secret must be closed to others. */
+static void
 check_keys(struct doctor *doctor, const char *secret, int directory)
 {
     cleanup_closedir DIR *entries = fs_list(directory);
     const struct dirent *entry;
-    bool good = true;
 
-    if (!entries)
-        return true;
-    while ((entry = readdir(entries))) {
+    while ((entry = fs_next(entries))) {
         cleanup_failure struct failure *failure = NULL;
         cleanup_free char *path = xasprintf("%s/%s", secret, entry->d_name);
         cleanup_close int fd = -1;
@@ -113,43 +110,36 @@ check_keys(struct doctor *doctor, const char *secret, int directory)
         fd = fs_open_regular_beneath(directory, entry->d_name, NULL);
         if (fd >= 0)
             secret_check_closed(fd, path, &failure);
-        good = !doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure) && good;
+        doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure);
     }
-    return good;
 }
 
-/* Return: whether each secret below the directory is closed to others; the directory may
- * be missing. */
-static bool
+/* Each secret below the directory, which may be missing, must be closed to others. */
+static void
 check_secrets_below(struct doctor *doctor, const char *path)
 {
     cleanup_failure struct failure *failure = NULL;
     cleanup_close int directory = secret_open_directory(doctor->root, path, &failure);
     cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
     const struct dirent *entry;
-    bool good = true;
 
     if (failure && failure->code == FAILURE_SECRET_MISSING)
-        return true;
-    if (doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure))
-        return false;
-    if (!entries) {
+        return;
+    if (!doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure) && !entries)
         doctor_unread(doctor, errno, "secrets", path);
-        return false;
-    }
-    while ((entry = readdir(entries))) {
+    while ((entry = fs_next(entries))) {
         cleanup_free char *secret = xasprintf("%s/%s", path, entry->d_name);
         cleanup_close int fd = -1;
 
         if (is_no_name(entry->d_name))
             continue;
         fd = secret_open_directory(doctor->root, secret, &failure);
-        if (fd < 0 && failure->code != FAILURE_SECRET_MODE)
+        if (fd >= 0)
+            check_keys(doctor, secret, fd);
+        else if (failure->code != FAILURE_SECRET_MODE)
             failure_free(steal(failure));
-        good = !doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure) && good;
-        good = (fd < 0 || check_keys(doctor, secret, fd)) && good;
+        doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure);
     }
-    return good;
 }
 
 void
@@ -163,7 +153,7 @@ doctor_files(struct doctor *doctor)
         {scope()->files, NULL, true},
     };
     cleanup_failure struct failure *failure = NULL;
-    bool good;
+    size_t before;
 
     config_read(&doctor->config, doctor->root, &failure);
     if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure)) {
@@ -180,8 +170,10 @@ doctor_files(struct doctor *doctor)
     }
     if (scope()->pass_mode & S_IXOTH)
         check_ways(doctor);
-    good = check_secrets_below(doctor, scope()->secrets);
-    if (check_secrets_below(doctor, scope()->domain_secrets) && good)
+    before = doctor->problems + doctor->unseen_count;
+    check_secrets_below(doctor, scope()->secrets);
+    check_secrets_below(doctor, scope()->domain_secrets);
+    if (doctor->problems + doctor->unseen_count == before)
         doctor_add(doctor, DOCTOR_OK, "secrets", NULL,
                    "all secrets are closed to others");
 }

@@ -62,26 +62,22 @@ take_hook(struct hooks *hooks, const struct doctor *doctor, const char *path)
     hooks->program = xstrdup(program);
 }
 
-/* Return: 0 or -errno. */
+/* Finds those in the directory. Return: 0 or -errno. */
 static int
 find_hooks(struct hooks *hooks, const struct doctor *doctor)
 {
     cleanup_close int directory = fs_open_directory_in_root(doctor->root, HOOKS);
     cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
-    const int unlisted = -errno;
     const struct dirent *entry;
 
-    take_hook(hooks, doctor, VIRT_SEED_HOOKDIR "/qemu");
     if (directory < 0)
         return directory;
-    if (!entries)
-        return unlisted;
-    while ((entry = readdir(entries))) {
+    while ((entry = fs_next(entries))) {
         cleanup_free char *path = xasprintf(HOOKS "/%s", entry->d_name);
 
         take_hook(hooks, doctor, path);
     }
-    return 0;
+    return -errno;
 }
 
 static void
@@ -218,8 +214,10 @@ doctor_hook(struct doctor *doctor)
 {
     struct hooks hooks = {0};
     cleanup_free char *helper = NULL;
-    int error = find_hooks(&hooks, doctor);
+    int error;
 
+    take_hook(&hooks, doctor, VIRT_SEED_HOOKDIR "/qemu");
+    error = find_hooks(&hooks, doctor);
     if (error < 0 && error != -ENOENT) {
         doctor_unread(doctor, error, SUBJECT, HOOKS);
     } else if (hooks.own == 0) {
