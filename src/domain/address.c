@@ -70,6 +70,12 @@ with_host_bits(const struct address *address, bool set)
     return result;
 }
 
+struct address
+address_network(const struct address *address)
+{
+    return with_host_bits(address, false);
+}
+
 static bool
 address_equal(const struct address *address, const struct address *other)
 {
@@ -80,7 +86,7 @@ address_equal(const struct address *address, const struct address *other)
 bool
 address_is_network(const struct address *address)
 {
-    struct address network = with_host_bits(address, false);
+    const struct address network = address_network(address);
 
     return address_equal(address, &network);
 }
@@ -131,13 +137,11 @@ address_is_link_local6(const struct address *address)
 bool
 address_covers(const struct address *network, const struct address *other)
 {
-    struct address one = with_host_bits(network, false);
+    const struct address one = address_network(network);
     struct address two = *other;
 
     two.prefix = network->prefix;
-    if (network->family != other->family)
-        return false;
-    two = with_host_bits(&two, false);
+    two = address_network(&two);
     return address_equal(&one, &two);
 }
 
@@ -159,19 +163,11 @@ address_format_with_prefix(const struct address *address)
 }
 
 char *
-address_format_network(const struct address *address)
-{
-    struct address network = with_host_bits(address, false);
-
-    return address_format(&network);
-}
-
-char *
 address_format_netmask(const struct address *address)
 {
-    struct address mask = {.family = address->family};
+    struct address mask = *address;
 
-    for (int i = 0; i < address->prefix; i++)
-        mask.bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
+    memset(mask.bytes, 0xff, sizeof(mask.bytes));
+    mask = address_network(&mask);
     return address_format(&mask);
 }

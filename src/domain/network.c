@@ -140,9 +140,9 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
                            "'::/0'",
                            to);
     if (!address_is_network(&network)) {
-        cleanup_free char *base = address_format_network(&network);
-        cleanup_free char *itself =
-            xasprintf("the network itself, '%s/%d'", base, network.prefix);
+        const struct address base = address_network(&network);
+        cleanup_free char *text = address_format_with_prefix(&base);
+        cleanup_free char *itself = xasprintf("the network itself, '%s'", text);
 
         return nic_fail_text(failure, "to= of <route>", to, itself);
     }

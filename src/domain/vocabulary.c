@@ -42,9 +42,8 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
         const char *name = (const char *)attribute->name;
         if (word_is_in(name, known) && !attribute->ns)
             continue;
-        vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
-                        "has an unknown attribute '%s'", name);
-        return failure_hint(failure, LOOK_UP_HINT);
+        return vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
+                               "has an unknown attribute '%s'\n" LOOK_UP_HINT, name);
     }
     return 0;
 }

@@ -70,19 +70,15 @@ string_end(const struct scanner *scanner)
     return NULL;
 }
 
+/* Return: the bracket that closes this one; '\0' if it opens none. */
 static char
 closing(char bracket)
 {
-    switch (bracket) {
-    case '(':
+    if (bracket == '(')
         return ')';
-    case '[':
+    if (bracket == '[')
         return ']';
-    case '{':
-        return '}';
-    default:
-        return '\0';
-    }
+    return bracket == '{' ? '}' : '\0';
 }
 
 static int
