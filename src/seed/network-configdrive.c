@@ -54,12 +54,10 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
 static json_t *
 add_network(json_t *networks, const char *link, const char *type)
 {
-    cleanup_free char *id = xasprintf("network%zu", json_array_size(networks));
-    json_t *network = json_object();
+    json_t *network = json_pack("{s:o, s:s, s:s}", "id",
+                                json_sprintf("network%zu", json_array_size(networks)),
+                                "link", link, "type", type);
 
-    json_set_string(network, "id", id);
-    json_set_string(network, "link", link);
-    json_set_string(network, "type", type);
     json_add(networks, network);
     return network;
 }
@@ -69,15 +67,11 @@ add_route(json_t *routes, const char *to, const char *via, long metric)
 {
     cleanup_free char *network = NULL;
     cleanup_free char *netmask = NULL;
-    json_t *route = json_object();
 
     split_address(to, &network, &netmask);
-    json_set_string(route, "network", network);
-    json_set_string(route, "netmask", netmask);
-    json_set_string(route, "gateway", via);
-    if (metric >= 0)
-        json_set(route, "metric", json_integer(metric));
-    json_add(routes, route);
+    json_add(routes, json_pack("{s:s, s:s, s:s, s:o*}", "network", network, "netmask",
+                               netmask, "gateway", via, "metric",
+                               metric >= 0 ? json_integer(metric) : NULL));
 }
 
 /* OpenStack has services, but cloud-init before 23.3 only reads dns_nameservers. */

@@ -179,15 +179,9 @@ network_config_normalize(struct buffer *data)
 static void
 add_route(json_t *routes, const char *to, const char *via, bool on_link, long metric)
 {
-    json_t *route = json_object();
-
-    json_set_string(route, "to", to);
-    json_set_string(route, "via", via);
-    if (on_link)
-        json_set(route, "on-link", json_true());
-    if (metric >= 0)
-        json_set(route, "metric", json_integer(metric));
-    json_add(routes, route);
+    json_add(routes, json_pack("{s:s, s:s, s:o*, s:o*}", "to", to, "via", via, "on-link",
+                               on_link ? json_true() : NULL, "metric",
+                               metric >= 0 ? json_integer(metric) : NULL));
 }
 
 static json_t *

@@ -7,8 +7,6 @@
  */
 #include "config.h"
 
-#include <stdalign.h>
-
 #include <yaml.h>
 
 #include "seed/yaml.h"
@@ -16,10 +14,8 @@
 /* Most documents fit into one. */
 #define CHUNK_SIZE (16 * KIB)
 
-struct yaml_chunk {
-    struct yaml_chunk *next;
-    max_align_t data[];
-};
+#define obstack_chunk_alloc xmalloc
+#define obstack_chunk_free free
 
 #define cleanup_event __attribute__((cleanup(yaml_event_delete)))
 
@@ -58,34 +54,14 @@ yaml_fail(int line, enum failure_code code, const char *problem, const char *hin
 static void *
 allocate(struct reader *reader, size_t size)
 {
-    struct yaml *yaml = reader->yaml;
-    void *memory;
-
-    size = (size + alignof(void *) - 1) / alignof(void *) * alignof(void *);
-    if (size > yaml->room) {
-        struct yaml_chunk *chunk;
-
-        yaml->room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-        chunk = xmalloc(sizeof(*chunk) + yaml->room);
-        chunk->next = yaml->chunks;
-        yaml->chunks = chunk;
-        yaml->memory = (char *)chunk->data;
-    }
-    memory = yaml->memory;
-    yaml->memory += size;
-    yaml->room -= size;
-    return memory;
+    return obstack_alloc(&reader->yaml->memory, size);
 }
 
 void
 yaml_clear(struct yaml *yaml)
 {
-    while (yaml->chunks) {
-        struct yaml_chunk *chunk = yaml->chunks;
-
-        yaml->chunks = chunk->next;
-        free(chunk);
-    }
+    if (yaml->memory.chunk)
+        obstack_free(&yaml->memory, NULL);
     *yaml = (struct yaml){0};
 }
 
@@ -199,7 +175,7 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
     }
     anchor = allocate(reader, sizeof(*anchor));
     *anchor = (struct anchor){
-        .name = memcpy(allocate(reader, strlen(name) + 1), name, strlen(name) + 1),
+        .name = obstack_copy0(&reader->yaml->memory, name, strlen(name)),
         .node = node,
         .next = reader->anchors,
     };
@@ -331,8 +307,8 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         tag = event->data.scalar.tag;
         plain = event->data.scalar.plain_implicit;
         node->length = event->data.scalar.length;
-        node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
-                            node->length + 1);
+        node->text =
+            obstack_copy0(&reader->yaml->memory, event->data.scalar.value, node->length);
         /* PyYAML takes it for the indicator of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
@@ -500,6 +476,7 @@ yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     int result;
 
     *yaml = (struct yaml){0};
+    obstack_begin(&yaml->memory, CHUNK_SIZE);
     if (begin(&reader.parser, data, size, failure) < 0)
         return -1;
     result = read_documents(&reader, shape, failure);
