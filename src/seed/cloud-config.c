@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fnmatch.h>
+
 #include "base/json.h"
 #include "base/names.h"
 #include "seed/ssh-host-keys.h"
@@ -37,18 +39,9 @@ set_users(json_t *config, const struct initialization *initialization)
 static bool
 is_hash(const char *password)
 {
-    static const char *const methods[] = {"$1$", "$2a$", "$2b$", "$2y$", "$5$",
-                                          "$6$", "$7$",  "$y$",  "$gy$"};
+    static const char pattern[] = "$@(1|2a|2b|2y|5|6|7|y|gy)$*$*";
 
-    if (strpbrk(password, ": *!\\"))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
-        size_t length = strlen(methods[i]);
-
-        if (strncmp(password, methods[i], length) == 0)
-            return strchr(password + length, '$');
-    }
-    return false;
+    return !strpbrk(password, ": *!\\") && fnmatch(pattern, password, FNM_EXTMATCH) == 0;
 }
 
 static int

@@ -174,29 +174,21 @@ int
 network_write_openstack(struct buffer *buffer, const struct network *network,
                         struct failure **failure)
 {
-    cleanup_json json_t *object = json_object();
     json_t *links = json_array();
     json_t *networks = json_array();
+    cleanup_json json_t *object =
+        json_pack("{s:o, s:o, s:[]}", "links", links, "networks", networks, "services");
 
-    json_set(object, "links", links);
-    json_set(object, "networks", networks);
-    json_set(object, "services", json_array());
     for (size_t i = 0; i < network->nic_count; i++) {
         const struct nic *nic = &network->nics[i];
         cleanup_free char *id = xasprintf("nic%zu", i);
-        json_t *link = json_object();
-
-        json_add(links, link);
-        json_set_string(link, "id", id);
-        json_set_string(link, "type", "phy");
         /* cloud-init would give the nic that name, so it is written only if nothing else
          * identifies the nic. */
-        if (nic->mac)
-            json_set_string(link, "ethernet_mac_address", nic->mac);
-        else
-            json_set_string(link, "name", nic->name);
-        if (nic->mtu > 0)
-            json_set(link, "mtu", json_integer(nic->mtu));
+        const char *name = nic->mac ? NULL : nic->name;
+
+        json_add(links, json_pack("{s:s, s:s, s:s*, s:s*, s:o*}", "id", id, "type", "phy",
+                                  "ethernet_mac_address", nic->mac, "name", name, "mtu",
+                                  nic->mtu > 0 ? json_integer(nic->mtu) : NULL));
         if (write_nic(networks, nic, id, failure) < 0)
             return -1;
     }
