@@ -44,47 +44,37 @@ is_hash(const char *password)
     return !strpbrk(password, ": *!\\") && fnmatch(pattern, password, FNM_EXTMATCH) == 0;
 }
 
-static int
-add_password(json_t *list, const char *user, const struct part *part,
-             struct failure **failure)
+static void
+add_password(json_t *list, const char *user, const struct part *part)
 {
-    cleanup_free char *description = part_describe(part);
     cleanup_free char *password = part_word(part);
-    json_t *value = json_string(password);
+    const char *type = is_hash(password) ? "hash" : "text";
 
-    if (value) {
-        json_add(list, json_pack("{s:s, s:o, s:s}", "name", user, "password", value,
-                                 "type", is_hash(password) ? "hash" : "text"));
-        return 0;
-    }
-    return failure_set_at(failure, FAILURE_REQUEST, part->line,
-                          "%s is not UTF-8\nJSON holds text in UTF-8 alone", description);
+    json_add(list, json_pack("{s:s, s:o, s:s}", "name", user, "password",
+                             json_outside_string(password), "type", type));
 }
 
 /*
  * Uses chpasswd's "users": "list" is deprecated, and plain_text_passwd alone would not do,
  * because the lock_passwd of the image's own user has precedence and locks it again.
  */
-static int
-set_passwords(json_t *config, const struct initialization *initialization,
-              struct failure **failure)
+static void
+set_passwords(json_t *config, const struct initialization *initialization)
 {
     cleanup_json json_t *list = json_array();
 
-    if (initialization->root_password &&
-        add_password(list, "root", initialization->root_password, failure) < 0)
-        return -1;
+    if (initialization->root_password)
+        add_password(list, "root", initialization->root_password);
     for (size_t i = 0; i < initialization->user_count; i++) {
         const struct initialization_user *user = &initialization->users[i];
 
-        if (user->password && add_password(list, user->name, user->password, failure) < 0)
-            return -1;
+        if (user->password)
+            add_password(list, user->name, user->password);
     }
     if (json_array_size(list) == 0)
-        return 0;
+        return;
     json_set(config, "chpasswd", json_pack("{s:b, s:O}", "expire", 0, "users", list));
     json_set(config, "ssh_pwauth", json_true());
-    return 0;
 }
 
 /* Return: the default user's own options. Those of "user" must have a name; without one, the
@@ -201,15 +191,13 @@ set_files(json_t *config, const struct initialization *initialization)
     json_set(config, "write_files", list);
 }
 
-static int
-set_initialization(json_t *config, const struct request *request,
-                   struct failure **failure)
+static void
+set_initialization(json_t *config, const struct request *request)
 {
     const struct initialization *initialization = request->initialization;
 
     set_users(config, initialization);
-    if (set_passwords(config, initialization, failure) < 0)
-        return -1;
+    set_passwords(config, initialization);
     if (initialization->timezone)
         json_set_string(config, "timezone", initialization->timezone);
     if (initialization->locale)
@@ -220,12 +208,11 @@ set_initialization(json_t *config, const struct request *request,
         json_set(config, "phone_home",
                  json_pack("{s:s, s:s, s:i}", "url", initialization->phone_home, "post",
                            "all", "tries", 10));
-    return 0;
 }
 
-int
+void
 cloud_config_write(struct buffer *buffer, const struct request *request,
-                   struct instance_id *id, struct failure **failure)
+                   struct instance_id *id)
 {
     const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
     const struct part *password = parts_find(&request->parts, PART_PASSWORD);
@@ -235,8 +222,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
 
     if (request->initialization) {
         renew = request->initialization->regenerate_ssh_keys;
-        if (set_initialization(config, request, failure) < 0)
-            return -1;
+        set_initialization(config, request);
     }
     /* A guest that is given keys has no others: everyone who has the image knows the
      * image's. */
@@ -246,7 +232,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     if (keys)
         json_set(config, "ssh_keys", ssh_host_keys_to_json(keys));
     if (json_object_size(config) == 0 && !password && !root_password)
-        return 0;
+        return;
     if (instance_id_covers(id, COVER_USER_DATA)) {
         cleanup_json json_t *covered = json_copy(config);
 
@@ -265,5 +251,4 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     repeat_passwords(config);
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
-    return 0;
 }

@@ -247,8 +247,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         *buffer = steal_buffer(&first->data);
         return 0;
     }
-    if (cloud_config_write(&generated, request, id, failure) < 0)
-        return -1;
+    cloud_config_write(&generated, request, id);
     if (request->initialization && request->initialization->custom_script) {
         const struct part *custom = request->initialization->custom_script;
         const struct buffer *data = &custom->data;

@@ -77,8 +77,8 @@ int combine_vendor_data(struct buffer *buffer, struct request *request,
  * nothing to write. The custom script is a separate piece of user-data. The mapping is
  * added to the instance-id.
  */
-int cloud_config_write(struct buffer *buffer, const struct request *request,
-                       struct instance_id *id, struct failure **failure);
+void cloud_config_write(struct buffer *buffer, const struct request *request,
+                        struct instance_id *id);
 
 /* --- meta-data -------------------------------------------------------------------- */
 
