@@ -94,20 +94,15 @@ address_is_network(const struct address *address)
 bool
 address_is_unicast(const struct address *address)
 {
-    static const unsigned char none[16];
-    const unsigned char *bytes = address->bytes;
-
     if (address->family == AF_INET)
-        return bytes[0] != 0 && bytes[0] < 224;
-    return bytes[0] != 0xff && memcmp(bytes, none, sizeof(none)) != 0;
+        return address->bytes[0] != 0 && address->bytes[0] < 224;
+    return !IN6_IS_ADDR_MULTICAST(&address->ipv6) &&
+           !IN6_IS_ADDR_UNSPECIFIED(&address->ipv6);
 }
 
 bool
 address_is_host(const struct address *address)
 {
-    static const unsigned char loopback6[16] = {[15] = 1};
-    /* ::ffff:0:0/96, which the kernel does not assign to an interface. */
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     const bool ipv4 = address->family == AF_INET;
     const struct address last = with_host_bits(address, true);
 
@@ -115,9 +110,9 @@ address_is_host(const struct address *address)
         return false;
     if (ipv4 && address->bytes[0] == 127)
         return false;
-    if (!ipv4 && memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0)
-        return false;
-    if (!ipv4 && memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
+    /* The kernel does not assign an IPv4-mapped address to an interface. */
+    if (!ipv4 &&
+        (IN6_IS_ADDR_LOOPBACK(&address->ipv6) || IN6_IS_ADDR_V4MAPPED(&address->ipv6)))
         return false;
     /* In networks of one or two addresses, all are hosts (RFC 3021, RFC 6164). */
     if (address->prefix >= bits_of(address) - 1)
@@ -130,8 +125,7 @@ address_is_host(const struct address *address)
 bool
 address_is_link_local6(const struct address *address)
 {
-    return address->family == AF_INET6 && address->bytes[0] == 0xfe &&
-           (address->bytes[1] & 0xc0) == 0x80;
+    return address->family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->ipv6);
 }
 
 bool

@@ -2,12 +2,17 @@
 /* IPv4 and IPv6 addresses with their prefix length. */
 #pragma once
 
+#include <netinet/in.h>
+
 #include "base/base.h"
 
 struct address {
     int family; /* AF_INET or AF_INET6 */
     int prefix; /* the full length if none was given */
-    unsigned char bytes[16];
+    union {
+        unsigned char bytes[16];
+        struct in6_addr ipv6;
+    };
 };
 
 /* Return: whether the text is an address ("192.0.2.1"), or an address with a prefix length

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 
@@ -169,19 +170,15 @@ static bool
 read_forwarding_address(char usual[INET6_ADDRSTRLEN], const xmlNode *forward)
 {
     cleanup_free char *text = xml_attribute(forward, "address");
-    struct in_addr ipv4;
-    struct in6_addr ipv6;
     const char *host = text;
+    struct address address;
 
     if (!text || strcmp(text, "0.0.0.0") == 0)
         host = "127.0.0.1";
     else if (strcmp(text, "::") == 0)
         host = "::1";
-    if (inet_pton(AF_INET, host, &ipv4) == 1)
-        return inet_ntop(AF_INET, &ipv4, usual, INET6_ADDRSTRLEN);
-    if (inet_pton(AF_INET6, host, &ipv6) == 1)
-        return inet_ntop(AF_INET6, &ipv6, usual, INET6_ADDRSTRLEN);
-    return false;
+    return address_parse(&address, host) &&
+           inet_ntop(address.family, address.bytes, usual, INET6_ADDRSTRLEN);
 }
 
 long

@@ -7,8 +7,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "domain/network.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -101,14 +99,6 @@ add_static(const struct network *network, struct nic *nic, const xmlNode *ip, in
     return 0;
 }
 
-static bool
-has_word(const xmlNode *parent, const char *name)
-{
-    cleanup_free char *word = vocabulary_child_word(parent, name);
-
-    return word;
-}
-
 /* oVirt's SDKs write protocols in upper or lower case. As in its engine, the default is
  * "none". */
 static int
@@ -119,7 +109,8 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     const char *name = is4 ? "boot_protocol" : "ipv6_boot_protocol";
     cleanup_free char *word = vocabulary_child_word(node, name);
     cleanup_free char *version = vocabulary_child_word(ip, "version");
-    const bool has_address = has_word(ip, "address");
+    cleanup_free char *address = vocabulary_child_word(ip, "address");
+    cleanup_free char *gateway = vocabulary_child_word(ip, "gateway");
     const enum protocol last = is4 ? STATIC : POLY_DHCP_AUTOCONF;
     const char *expected = "'none', 'dhcp' or 'static'";
     enum protocol protocol = NONE;
@@ -133,7 +124,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (version && strcasecmp(version, is4 ? "v4" : "v6") != 0)
         return fail_text(ip, "version", version, is4 ? "'v4' in <ip>" : "'v6' in <ipv6>",
                          failure);
-    if (protocol == STATIC && !has_address)
+    if (protocol == STATIC && !address)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                                "has a <%s> 'static' without an <address>\n"
                                "write <%s><address>…</address>…</%s>",
@@ -141,7 +132,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (protocol == STATIC)
         return add_static(network, nic, ip, family, failure);
     /* Otherwise they would be ignored. */
-    if (has_address || has_word(ip, "gateway"))
+    if (address || gateway)
         return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(ip),
                               "<%s> has an <address> or <gateway>, but <%s> is '%s'\n"
                               "use 'static', or remove them",

@@ -2,8 +2,6 @@
 /* The rules for a nic, which both vocabularies share, and for the nics together. */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "domain/guest-value.h"
 #include "domain/network.h"
 

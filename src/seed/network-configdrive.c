@@ -10,8 +10,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "base/json.h"
 #include "domain/address.h"
 #include "domain/domain.h"

@@ -54,46 +54,7 @@ is_unwrapped(const struct buffer *wrapped, const struct buffer *data)
     return inner && after && json_equal((json_t *)inner, after);
 }
 
-/* Writes spaces over the key 'network' at the beginning of a line, which leaves a mapping
- * that is indented, comments and all. If that is not the same, such as of
- * "{network: …}", writes JSON. */
-static void
-unwrap(struct buffer *data)
-{
-    static const char *const keys[] = {"network:", "\"network\":", "'network':"};
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_buffer struct buffer copy = {0};
-    cleanup_json json_t *json = NULL;
-    json_t *inner;
-
-    buffer_append(&copy, data->data, data->size);
-    for (size_t start = 0; start < data->size; start++) {
-        if (start > 0 && data->data[start - 1] != '\n')
-            continue;
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-            const size_t length = strlen(keys[i]);
-
-            if (data->size - start < length ||
-                memcmp(&data->data[start], keys[i], length) != 0)
-                continue;
-            memset(&copy.data[start], ' ', length);
-            if (is_unwrapped(data, &copy)) {
-                buffer_clear(data);
-                *data = steal_buffer(&copy);
-            }
-            start = data->size;
-            break;
-        }
-    }
-    json = yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
-    inner = json_object_get(json, "network");
-    if (!inner)
-        return;
-    buffer_clear(data);
-    json_append(data, inner);
-}
-
-/* Where in the text the last MAC was. */
+/* Where in the text the last key or MAC was. */
 struct cursor {
     struct buffer *data;
     size_t at;
@@ -113,6 +74,36 @@ find_line(struct cursor *cursor, int line)
 
         cursor->at = end ? (size_t)(end - data->data) + 1 : data->size;
     }
+}
+
+/* Writes spaces over the key 'network' at the beginning of its line, which leaves a mapping
+ * that is indented, comments and all. If that is not the same, such as of
+ * "{network: …}", writes JSON. */
+static void
+unwrap(struct buffer *data, int line)
+{
+    static const char *const keys[] = {"network:", "\"network\":", "'network':"};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_buffer struct buffer copy = {0};
+    cleanup_json json_t *json = NULL;
+    struct cursor cursor = {.data = &copy, .line = 1};
+
+    buffer_append(&copy, data->data, data->size);
+    find_line(&cursor, line);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (strncmp(&copy.data[cursor.at], keys[i], strlen(keys[i])) == 0)
+            memset(&copy.data[cursor.at], ' ', strlen(keys[i]));
+    }
+    if (is_unwrapped(data, &copy)) {
+        buffer_clear(data);
+        *data = steal_buffer(&copy);
+        return;
+    }
+    json = yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
+    if (!json)
+        return;
+    buffer_clear(data);
+    json_append(data, json_object_get(json, "network"));
 }
 
 /* Writes the MAC in lower case, where it is in the text. Return: false if it is not there as
@@ -173,7 +164,7 @@ network_config_normalize(struct buffer *data)
     lower_macs(data, yaml_get(root, "ethernets"), "match", "macaddress");
     lower_macs(data, yaml_get(root, "config"), NULL, "mac_address");
     if (wrapped && wrapped->kind == YAML_MAPPING && !yaml.root->items->next)
-        unwrap(data);
+        unwrap(data, yaml.root->items->key->line);
 }
 
 static void
