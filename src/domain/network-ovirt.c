@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "domain/network.h"
+#include "domain/initialization.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -181,18 +181,18 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
 static int
 read_nic(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct network *network = data;
+    struct initialization *initialization = data;
     /* In <nic> of the deprecated type, <ip> is in <network>, and there is no IPv6. */
     const bool deprecated = vocabulary_is(node, "nic");
     const xmlNode *ip =
         vocabulary_child(deprecated ? vocabulary_child(node, "network") : node, "ip");
     cleanup_free char *on_boot = vocabulary_child_word(node, "on_boot");
+    struct network *network;
     struct nic *nic;
 
-    if (vocabulary_read_children(node,
-                                 deprecated ? nic_elements : nic_configuration_elements,
-                                 NULL, failure) < 0)
-        return -1;
+    if (!initialization->network)
+        initialization->network = xcalloc(1, sizeof(*initialization->network));
+    network = initialization->network;
     if (network->nic_count == LIMIT_NICS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
                                "occurs too many times, at most %d nics\n"
@@ -231,14 +231,3 @@ const struct vocabulary_element network_configuration_elements[] = {
     {"nics", .children = nics_elements},
     {0},
 };
-
-int
-network_read_nic_configurations(struct network *network, const xmlNode *node,
-                                struct failure **failure)
-{
-    const struct vocabulary_element *elements = network_nic_configurations_elements;
-
-    if (vocabulary_is(node, "network_configuration"))
-        elements = network_configuration_elements;
-    return vocabulary_read_children(node, elements, network, failure);
-}

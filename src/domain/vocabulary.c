@@ -208,13 +208,11 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     if (!element->children && !(element->flags & VOCABULARY_ANYTHING) &&
         vocabulary_check_no_children(node, failure) < 0)
         return -1;
-    if (element->read) {
-        if (element->read(data, node, failure) < 0)
-            return failure_at_line(failure, xml_line(node));
-        return 0;
-    }
-    if (element->children)
-        return vocabulary_read_children(node, element->children, data, failure);
+    if (element->children &&
+        vocabulary_read_children(node, element->children, data, failure) < 0)
+        return -1;
+    if (element->read && element->read(data, node, failure) < 0)
+        return failure_at_line(failure, xml_line(node));
     if (!element->is_valid)
         return 0;
     word = vocabulary_word(node);
