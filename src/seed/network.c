@@ -38,22 +38,6 @@ network_config_check(const char *data, size_t size, struct failure **failure)
                        "write 'version: 2', without quotes");
 }
 
-/* Return: whether both documents are YAML with the same values, the first one's below
- * 'network'. */
-static bool
-is_unwrapped(const struct buffer *wrapped, const struct buffer *data)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_failure struct failure *ignored_too = NULL;
-    cleanup_json json_t *before =
-        yaml_load(wrapped->data, wrapped->size, YAML_ONE_MAPPING, &ignored);
-    cleanup_json json_t *after =
-        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored_too);
-    const json_t *inner = json_object_get(before, "network");
-
-    return inner && after && json_equal((json_t *)inner, after);
-}
-
 /* Where in the text the last key or MAC was. */
 struct cursor {
     struct buffer *data;
@@ -84,26 +68,28 @@ unwrap(struct buffer *data, int line)
 {
     static const char *const keys[] = {"network:", "\"network\":", "'network':"};
     cleanup_failure struct failure *ignored = NULL;
+    cleanup_failure struct failure *ignored_too = NULL;
+    cleanup_json json_t *before =
+        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
+    cleanup_json json_t *after = NULL;
+    json_t *inner = json_object_get(before, "network");
     cleanup_buffer struct buffer copy = {0};
-    cleanup_json json_t *json = NULL;
     struct cursor cursor = {.data = &copy, .line = 1};
 
+    if (!inner)
+        return;
     buffer_append(&copy, data->data, data->size);
     find_line(&cursor, line);
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         if (strncmp(&copy.data[cursor.at], keys[i], strlen(keys[i])) == 0)
             memset(&copy.data[cursor.at], ' ', strlen(keys[i]));
     }
-    if (is_unwrapped(data, &copy)) {
-        buffer_clear(data);
-        *data = steal_buffer(&copy);
-        return;
-    }
-    json = yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
-    if (!json)
-        return;
+    after = yaml_load(copy.data, copy.size, YAML_ONE_MAPPING, &ignored_too);
     buffer_clear(data);
-    json_append(data, json_object_get(json, "network"));
+    if (json_equal(inner, after))
+        *data = steal_buffer(&copy);
+    else
+        json_append(data, inner);
 }
 
 /* Writes the MAC in lower case, where it is in the text. Return: false if it is not there as
