@@ -233,7 +233,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
         json_set(config, "ssh_keys", ssh_host_keys_to_json(keys));
     if (json_object_size(config) == 0 && !password && !root_password)
         return;
-    if (instance_id_covers(id, COVER_USER_DATA)) {
+    if (id->request->covers & COVER_USER_DATA) {
         cleanup_json json_t *covered = json_copy(config);
 
         /* That there are such keys and passwords, but not which. */

@@ -288,7 +288,7 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
 {
     cleanup_json json_t *covered = NULL;
 
-    if (instance_id_covers(id, COVER_META_DATA)) {
+    if (id->request->covers & COVER_META_DATA) {
         covered = json_copy((json_t *)object);
         for (; *uncovered; uncovered++)
             json_object_del(covered, *uncovered);

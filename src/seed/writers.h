@@ -33,9 +33,6 @@ struct instance_id {
 
 void instance_id_begin(struct instance_id *id, const struct request *request);
 
-/* Return: whether the digest covers such documents. */
-bool instance_id_covers(const struct instance_id *id, enum request_cover cover);
-
 /* Adds a document, or a piece of one, under a name, if it is covered and not empty. */
 void instance_id_add(struct instance_id *id, enum request_cover cover, const char *name,
                      const struct buffer *data);

@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "seed/yaml.h"
 
 #define TAG_TEXT "tag:yaml.org,2002:str"
@@ -185,24 +186,11 @@ read_timestamp(struct yaml_node *node, const char **problem)
     return true;
 }
 
-static const struct word {
-    const char *text;
-    enum yaml_type type;
-    bool boolean;
-} words[] = {
-    {"", YAML_NULL, false},         {"~", YAML_NULL, false},
-    {"null", YAML_NULL, false},     {"Null", YAML_NULL, false},
-    {"NULL", YAML_NULL, false},     {"yes", YAML_BOOLEAN, true},
-    {"Yes", YAML_BOOLEAN, true},    {"YES", YAML_BOOLEAN, true},
-    {"true", YAML_BOOLEAN, true},   {"True", YAML_BOOLEAN, true},
-    {"TRUE", YAML_BOOLEAN, true},   {"on", YAML_BOOLEAN, true},
-    {"On", YAML_BOOLEAN, true},     {"ON", YAML_BOOLEAN, true},
-    {"no", YAML_BOOLEAN, false},    {"No", YAML_BOOLEAN, false},
-    {"NO", YAML_BOOLEAN, false},    {"false", YAML_BOOLEAN, false},
-    {"False", YAML_BOOLEAN, false}, {"FALSE", YAML_BOOLEAN, false},
-    {"off", YAML_BOOLEAN, false},   {"Off", YAML_BOOLEAN, false},
-    {"OFF", YAML_BOOLEAN, false},
-};
+static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+static const char *const trues[] = {"yes",  "Yes", "YES", "true", "True",
+                                    "TRUE", "on",  "On",  "ON",   NULL};
+static const char *const falses[] = {"no",    "No",  "NO",  "false", "False",
+                                     "FALSE", "off", "Off", "OFF",   NULL};
 
 static const char *
 resolve_plain(struct yaml_node *node, bool is_key)
@@ -214,12 +202,11 @@ resolve_plain(struct yaml_node *node, bool is_key)
         if (!read_integer(node, &problem) && !read_float(node))
             read_timestamp(node, &problem);
     } else if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-            if (*words[i].text != *text || strcmp(words[i].text, text) != 0)
-                continue;
-            node->type = words[i].type;
-            node->value.boolean = words[i].boolean;
-        }
+        node->value.boolean = word_is_in(text, trues);
+        if (node->value.boolean || word_is_in(text, falses))
+            node->type = YAML_BOOLEAN;
+        else if (word_is_in(text, nulls))
+            node->type = YAML_NULL;
     } else if (node->length == 2 && memcmp(text, "<<", 2) == 0) {
         node->type = YAML_MERGE;
         return is_key ? NULL : "'<<' is used as a value";

@@ -265,7 +265,7 @@ wire_report(struct domain *domain, const struct request *request,
     xmlNode *reports = find_ours(domain, &report, &user_port);
     xmlNode *logs = find_ours(domain, &guest_log, &user_log_port);
     /* The log's alone, if the report is the user's, would be of no use. */
-    const bool wants_log = request_wants_log(request) && !user_port;
+    const bool wants_log = request->log && !user_port;
 
     if (!request_wants_report(request)) {
         wire_remove_report(domain, wiring);
