@@ -177,16 +177,12 @@ set_files(json_t *config, const struct initialization *initialization)
         const struct part *content = initialization->files[i].content;
         const struct buffer *data = &content->data;
         cleanup_buffer struct buffer encoded = {0};
-        json_t *file;
+        const char *encoding = content->masked ? NULL : "b64";
 
-        if (content->masked) {
-            file = json_pack("{s:s, s:s}", "path", path, "content", data->data);
-        } else {
+        if (encoding)
             base64_encode(&encoded, data->data, data->size, 0);
-            file = json_pack("{s:s, s:s, s:s}", "path", path, "encoding", "b64",
-                             "content", buffer_text(&encoded));
-        }
-        json_add(list, file);
+        json_add(list, json_pack("{s:s, s:s*, s:s}", "path", path, "encoding", encoding,
+                                 "content", buffer_text(encoding ? &encoded : data)));
     }
     json_set(config, "write_files", list);
 }
