@@ -29,7 +29,7 @@ read_covers(struct request *request, const xmlNode *node, struct failure **failu
 
         while (i < ARRAY_SIZE(covers) && strcmp(covers[i], word) != 0)
             i++;
-        wrong = wrong || i == ARRAY_SIZE(covers) || (request->covers & 1U << i);
+        wrong = wrong || i == ARRAY_SIZE(covers) || (request->covers & (1U << i));
         request->covers |= 1U << i;
     }
     if (!wrong && request->covers != 0)

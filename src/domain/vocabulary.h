@@ -78,7 +78,7 @@ struct vocabulary_element {
     const char *expected;                      /* for the message if it is not */
     const char *attributes[8];                 /* ends with NULL */
     enum {
-        VOCABULARY_ANYTHING = 1, /* `read` or nobody knows what it may contain */
+        VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in `children` */
         VOCABULARY_SEVERAL = 2,  /* there may be more than one */
         VOCABULARY_SECRET = 4,   /* its content is secret */
         VOCABULARY_VERBATIM = 8, /* leading and trailing white space counts */
