@@ -70,6 +70,12 @@ with_host_bits(const struct address *address, bool set)
     return result;
 }
 
+struct address
+address_network(const struct address *address)
+{
+    return with_host_bits(address, false);
+}
+
 static bool
 address_equal(const struct address *address, const struct address *other)
 {
@@ -80,7 +86,7 @@ address_equal(const struct address *address, const struct address *other)
 bool
 address_is_network(const struct address *address)
 {
-    struct address network = with_host_bits(address, false);
+    const struct address network = address_network(address);
 
     return address_equal(address, &network);
 }
@@ -88,20 +94,15 @@ address_is_network(const struct address *address)
 bool
 address_is_unicast(const struct address *address)
 {
-    static const unsigned char none[16];
-    const unsigned char *bytes = address->bytes;
-
     if (address->family == AF_INET)
-        return bytes[0] != 0 && bytes[0] < 224;
-    return bytes[0] != 0xff && memcmp(bytes, none, sizeof(none)) != 0;
+        return address->bytes[0] != 0 && address->bytes[0] < 224;
+    return !IN6_IS_ADDR_MULTICAST(&address->ipv6) &&
+           !IN6_IS_ADDR_UNSPECIFIED(&address->ipv6);
 }
 
 bool
 address_is_host(const struct address *address)
 {
-    static const unsigned char loopback6[16] = {[15] = 1};
-    /* ::ffff:0:0/96, which the kernel does not assign to an interface. */
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     const bool ipv4 = address->family == AF_INET;
     const struct address last = with_host_bits(address, true);
 
@@ -109,9 +110,9 @@ address_is_host(const struct address *address)
         return false;
     if (ipv4 && address->bytes[0] == 127)
         return false;
-    if (!ipv4 && memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0)
-        return false;
-    if (!ipv4 && memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
+    /* The kernel does not assign an IPv4-mapped address to an interface. */
+    if (!ipv4 &&
+        (IN6_IS_ADDR_LOOPBACK(&address->ipv6) || IN6_IS_ADDR_V4MAPPED(&address->ipv6)))
         return false;
     /* In networks of one or two addresses, all are hosts (RFC 3021, RFC 6164). */
     if (address->prefix >= bits_of(address) - 1)
@@ -124,20 +125,17 @@ address_is_host(const struct address *address)
 bool
 address_is_link_local6(const struct address *address)
 {
-    return address->family == AF_INET6 && address->bytes[0] == 0xfe &&
-           (address->bytes[1] & 0xc0) == 0x80;
+    return address->family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&address->ipv6);
 }
 
 bool
 address_covers(const struct address *network, const struct address *other)
 {
-    struct address one = with_host_bits(network, false);
+    const struct address one = address_network(network);
     struct address two = *other;
 
     two.prefix = network->prefix;
-    if (network->family != other->family)
-        return false;
-    two = with_host_bits(&two, false);
+    two = address_network(&two);
     return address_equal(&one, &two);
 }
 
@@ -159,19 +157,11 @@ address_format_with_prefix(const struct address *address)
 }
 
 char *
-address_format_network(const struct address *address)
-{
-    struct address network = with_host_bits(address, false);
-
-    return address_format(&network);
-}
-
-char *
 address_format_netmask(const struct address *address)
 {
-    struct address mask = {.family = address->family};
+    struct address mask = *address;
 
-    for (int i = 0; i < address->prefix; i++)
-        mask.bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
+    memset(mask.bytes, 0xff, sizeof(mask.bytes));
+    mask = address_network(&mask);
     return address_format(&mask);
 }

@@ -2,12 +2,17 @@
 /* IPv4 and IPv6 addresses with their prefix length. */
 #pragma once
 
+#include <netinet/in.h>
+
 #include "base/base.h"
 
 struct address {
     int family; /* AF_INET or AF_INET6 */
     int prefix; /* the full length if none was given */
-    unsigned char bytes[16];
+    union {
+        unsigned char bytes[16];
+        struct in6_addr ipv6;
+    };
 };
 
 /* Return: whether the text is an address ("192.0.2.1"), or an address with a prefix length
@@ -19,7 +24,9 @@ bool address_parse_with_prefix(struct address *address, const char *text);
  * Return: whether it is valid for the address's family. */
 bool address_set_prefix(struct address *address, const char *text);
 
-/* Return: whether all bits after the prefix are 0: a network, not a host. */
+/* Return: the address with all bits after the prefix 0. */
+struct address address_network(const struct address *address);
+/* Return: whether it is that: a network, not a host. */
 bool address_is_network(const struct address *address);
 /* Return: whether it can be the address of one machine: not unspecified, not multicast,
  * not broadcast. */
@@ -33,9 +40,7 @@ bool address_is_link_local6(const struct address *address);
 bool address_covers(const struct address *network, const struct address *other);
 
 /* Return: text in the usual form, owned by the caller (free): the address, the address
- * with its prefix, its network ("192.0.2.0"), its netmask ("255.255.255.0",
- * "ffff:ffff::"). */
+ * with its prefix, its netmask ("255.255.255.0", "ffff:ffff::"). */
 char *address_format(const struct address *address);
 char *address_format_with_prefix(const struct address *address);
-char *address_format_network(const struct address *address);
 char *address_format_netmask(const struct address *address);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <fnmatch.h>
 
 #include "domain/guest-value.h"
 #include "domain/ssh-key.h"
@@ -59,16 +60,10 @@ guest_value_is_path(const char *text)
 bool
 guest_value_is_url(const char *text)
 {
-    static const char *const schemes[] = {"http://", "https://"};
-    const char *host = NULL;
+    static const char pattern[] = "http?(s)://[!/?#:@]*";
 
-    if (!consists_of(text, LETTERS DIGITS "-._~:/?#[]@!$&'()*+,;=%", LIMIT_URL))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
-        if (strncasecmp(text, schemes[i], strlen(schemes[i])) == 0)
-            host = text + strlen(schemes[i]);
-    }
-    return host && !strchr("/?#:@", *host);
+    return consists_of(text, LETTERS DIGITS "-._~:/?#[]@!$&'()*+,;=%", LIMIT_URL) &&
+           fnmatch(pattern, text, FNM_EXTMATCH | FNM_CASEFOLD) == 0;
 }
 
 static bool

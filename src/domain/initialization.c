@@ -117,8 +117,6 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
     cleanup_free char *name = vocabulary_child_word(node, "user_name");
     struct initialization_user *user;
 
-    if (vocabulary_read_children(node, user_elements, NULL, failure) < 0)
-        return -1;
     if (!name)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <user_name>\n"
@@ -171,8 +169,6 @@ read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
     cleanup_free char *key = vocabulary_child_word(node, "key");
     struct initialization_user *user;
 
-    if (vocabulary_read_children(node, authorized_key_elements, NULL, failure) < 0)
-        return -1;
     if (!key)
         return vocabulary_fail(node, failure, FAILURE_SSH_KEY,
                                "has no <key>\n"
@@ -236,8 +232,6 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
     const xmlNode *element = vocabulary_child(node, "content");
     struct part *content;
 
-    if (vocabulary_read_children(node, file_elements, NULL, failure) < 0)
-        return -1;
     if (type && !base64 && strcasecmp(type, "PLAINTEXT") != 0)
         return vocabulary_fail_text(vocabulary_child(node, "type"), type,
                                     "PLAINTEXT or BASE64", failure);
@@ -268,18 +262,6 @@ static const struct vocabulary_element files_elements[] = {
     {0},
 };
 
-/* --- the network ---------------------------------------------------------------------- */
-
-static int
-read_nic_configurations(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct initialization *initialization = data;
-
-    if (!initialization->network)
-        initialization->network = xcalloc(1, sizeof(*initialization->network));
-    return network_read_nic_configurations(initialization->network, node, failure);
-}
-
 /* --- the element ------------------------------------------------------------------------ */
 
 /* For sysprep of Windows. */
@@ -300,10 +282,8 @@ const struct vocabulary_element initialization_elements[] = {
     {"regenerate_ssh_keys", .flags = VOCABULARY_KEYWORD},
     {.name = "dns_servers"},
     {.name = "dns_search"},
-    {"nic_configurations", .read = read_nic_configurations,
-     .children = network_nic_configurations_elements},
-    {"network_configuration", .read = read_nic_configurations,
-     .children = network_configuration_elements},
+    {"nic_configurations", .children = network_nic_configurations_elements},
+    {"network_configuration", .children = network_configuration_elements},
     {"cloud_init_network_protocol", .flags = VOCABULARY_KEYWORD},
     {"files", .children = files_elements},
     {"custom_script", .attributes = {"secret", "key"}, .flags = VOCABULARY_VERBATIM},

@@ -3,29 +3,23 @@
 
 #include <arpa/inet.h>
 
+#include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-
-#define MAC_BYTES 6
 
 char *
 interface_normalize_mac(const char *text)
 {
-    unsigned int mac[MAC_BYTES];
+    unsigned int mac[6];
+    int length = 0;
 
-    for (size_t i = 0; i < MAC_BYTES; i++) {
-        char digits[3] = "";
-        size_t length = 0;
-
-        if (i > 0 && *text++ != ':')
-            return NULL;
-        for (; length < 2 && isxdigit((unsigned char)*text); length++)
-            digits[length] = *text++;
-        if (length == 0)
-            return NULL;
-        mac[i] = (unsigned int)strtoul(digits, NULL, 16);
-    }
-    if (*text)
+    /* sscanf(3) also takes signs, blanks and "0x". */
+    if (text[strspn(text, "0123456789abcdefABCDEF:")])
+        return NULL;
+    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &mac[0], &mac[1], &mac[2], &mac[3],
+               &mac[4], &mac[5], &length) != 6)
+        return NULL;
+    if (text[length])
         return NULL;
     return xasprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
                      mac[4], mac[5]);
@@ -176,19 +170,15 @@ static bool
 read_forwarding_address(char usual[INET6_ADDRSTRLEN], const xmlNode *forward)
 {
     cleanup_free char *text = xml_attribute(forward, "address");
-    struct in_addr ipv4;
-    struct in6_addr ipv6;
     const char *host = text;
+    struct address address;
 
     if (!text || strcmp(text, "0.0.0.0") == 0)
         host = "127.0.0.1";
     else if (strcmp(text, "::") == 0)
         host = "::1";
-    if (inet_pton(AF_INET, host, &ipv4) == 1)
-        return inet_ntop(AF_INET, &ipv4, usual, INET6_ADDRSTRLEN);
-    if (inet_pton(AF_INET6, host, &ipv6) == 1)
-        return inet_ntop(AF_INET6, &ipv6, usual, INET6_ADDRSTRLEN);
-    return false;
+    return address_parse(&address, host) &&
+           inet_ntop(address.family, address.bytes, usual, INET6_ADDRSTRLEN);
 }
 
 long

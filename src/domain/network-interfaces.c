@@ -7,8 +7,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"
@@ -150,9 +148,9 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
 }
 
 static const struct vocabulary_element interface_elements[] = {
-    {"interface", .read = read_nic, .children = nic_elements,
+    {"interface", .read = read_nic,
      .attributes = {"mac", "alias", "dhcp4", "dhcp6", "accept-ra", "optional", "mtu"},
-     .flags = VOCABULARY_SEVERAL},
+     .flags = VOCABULARY_SEVERAL | VOCABULARY_ANYTHING},
     {0},
 };
 

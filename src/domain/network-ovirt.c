@@ -6,9 +6,7 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
-#include "domain/network.h"
+#include "domain/initialization.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -101,14 +99,6 @@ add_static(const struct network *network, struct nic *nic, const xmlNode *ip, in
     return 0;
 }
 
-static bool
-has_word(const xmlNode *parent, const char *name)
-{
-    cleanup_free char *word = vocabulary_child_word(parent, name);
-
-    return word;
-}
-
 /* oVirt's SDKs write protocols in upper or lower case. As in its engine, the default is
  * "none". */
 static int
@@ -119,7 +109,8 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     const char *name = is4 ? "boot_protocol" : "ipv6_boot_protocol";
     cleanup_free char *word = vocabulary_child_word(node, name);
     cleanup_free char *version = vocabulary_child_word(ip, "version");
-    const bool has_address = has_word(ip, "address");
+    cleanup_free char *address = vocabulary_child_word(ip, "address");
+    cleanup_free char *gateway = vocabulary_child_word(ip, "gateway");
     const enum protocol last = is4 ? STATIC : POLY_DHCP_AUTOCONF;
     const char *expected = "'none', 'dhcp' or 'static'";
     enum protocol protocol = NONE;
@@ -133,7 +124,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (version && strcasecmp(version, is4 ? "v4" : "v6") != 0)
         return fail_text(ip, "version", version, is4 ? "'v4' in <ip>" : "'v6' in <ipv6>",
                          failure);
-    if (protocol == STATIC && !has_address)
+    if (protocol == STATIC && !address)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                                "has a <%s> 'static' without an <address>\n"
                                "write <%s><address>…</address>…</%s>",
@@ -141,7 +132,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (protocol == STATIC)
         return add_static(network, nic, ip, family, failure);
     /* Otherwise they would be ignored. */
-    if (has_address || has_word(ip, "gateway"))
+    if (address || gateway)
         return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(ip),
                               "<%s> has an <address> or <gateway>, but <%s> is '%s'\n"
                               "use 'static', or remove them",
@@ -190,18 +181,18 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
 static int
 read_nic(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct network *network = data;
+    struct initialization *initialization = data;
     /* In <nic> of the deprecated type, <ip> is in <network>, and there is no IPv6. */
     const bool deprecated = vocabulary_is(node, "nic");
     const xmlNode *ip =
         vocabulary_child(deprecated ? vocabulary_child(node, "network") : node, "ip");
     cleanup_free char *on_boot = vocabulary_child_word(node, "on_boot");
+    struct network *network;
     struct nic *nic;
 
-    if (vocabulary_read_children(node,
-                                 deprecated ? nic_elements : nic_configuration_elements,
-                                 NULL, failure) < 0)
-        return -1;
+    if (!initialization->network)
+        initialization->network = xcalloc(1, sizeof(*initialization->network));
+    network = initialization->network;
     if (network->nic_count == LIMIT_NICS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
                                "occurs too many times, at most %d nics\n"
@@ -240,14 +231,3 @@ const struct vocabulary_element network_configuration_elements[] = {
     {"nics", .children = nics_elements},
     {0},
 };
-
-int
-network_read_nic_configurations(struct network *network, const xmlNode *node,
-                                struct failure **failure)
-{
-    const struct vocabulary_element *elements = network_nic_configurations_elements;
-
-    if (vocabulary_is(node, "network_configuration"))
-        elements = network_configuration_elements;
-    return vocabulary_read_children(node, elements, network, failure);
-}

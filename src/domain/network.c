@@ -2,8 +2,6 @@
 /* The rules for a nic, which both vocabularies share, and for the nics together. */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "domain/guest-value.h"
 #include "domain/network.h"
 
@@ -140,9 +138,9 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
                            "'::/0'",
                            to);
     if (!address_is_network(&network)) {
-        cleanup_free char *base = address_format_network(&network);
-        cleanup_free char *itself =
-            xasprintf("the network itself, '%s/%d'", base, network.prefix);
+        const struct address base = address_network(&network);
+        cleanup_free char *text = address_format_with_prefix(&base);
+        cleanup_free char *itself = xasprintf("the network itself, '%s'", text);
 
         return nic_fail_text(failure, "to= of <route>", to, itself);
     }

@@ -57,16 +57,11 @@ struct network {
 struct network *network_read(const xmlNode *node, const struct domain *domain,
                              struct failure **failure);
 
-/* The elements that oVirt's two elements may contain. */
+/* The elements that oVirt's <nic_configurations> may contain, and <network_configuration> of
+ * the deprecated CloudInit type; they append nics to the network of a struct
+ * initialization. */
 extern const struct vocabulary_element network_nic_configurations_elements[];
 extern const struct vocabulary_element network_configuration_elements[];
-
-/*
- * Reads oVirt's <nic_configurations>, or <network_configuration> of the deprecated
- * CloudInit type, and appends its nics.
- */
-int network_read_nic_configurations(struct network *network, const xmlNode *node,
-                                    struct failure **failure);
 
 /* Sets oVirt's dns_servers and dns_search, words separated by white space, on every nic
  * with an address, DHCP or autoconfiguration; without such a nic, they have no effect, as

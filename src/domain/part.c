@@ -220,10 +220,8 @@ part_fail(const struct part *part, struct failure **failure)
 static void
 put_placeholder(struct buffer *data, const char *name, const char *key, const char *end)
 {
-    cleanup_free char *text = xasprintf("<secret %s/%s>%s", name, key, end);
-
     buffer_clear(data);
-    buffer_append_string(data, text);
+    buffer_printf(data, "<secret %s/%s>%s", name, key, end);
 }
 
 static void

@@ -9,36 +9,28 @@
 
 /* --- <instance-id> ------------------------------------------------------------------ */
 
-static const struct {
-    const char *word;
-    enum request_cover cover;
-} covers[] = {
-    {"user-data", COVER_USER_DATA},
-    {"network-config", COVER_NETWORK_CONFIG},
-    {"vendor-data", COVER_VENDOR_DATA},
-    {"meta-data", COVER_META_DATA},
-};
-
-#define COVERS_EVERYTHING "user-data network-config vendor-data meta-data"
+/* In the order of the bits of enum request_cover. */
+static const char *const covers[] = {"user-data", "network-config", "vendor-data",
+                                     "meta-data"};
+#define COVERS_EVERYTHING ((1U << ARRAY_SIZE(covers)) - 1)
 
 static int
 read_covers(struct request *request, const xmlNode *node, struct failure **failure)
 {
     cleanup_free char *text = xml_attribute(node, "covers");
-    cleanup_free char *words = xstrdup(text ? text : COVERS_EVERYTHING);
+    cleanup_free char *words = xstrdup(text ? text : "");
     bool wrong = false;
     char *rest = NULL;
 
+    request->covers = text ? 0 : COVERS_EVERYTHING;
     for (char *word = strtok_r(words, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
-        unsigned int cover = 0;
+        size_t i = 0;
 
-        for (size_t i = 0; i < ARRAY_SIZE(covers); i++) {
-            if (strcmp(covers[i].word, word) == 0)
-                cover = covers[i].cover;
-        }
-        wrong = wrong || cover == 0 || (request->covers & cover);
-        request->covers |= cover;
+        while (i < ARRAY_SIZE(covers) && strcmp(covers[i], word) != 0)
+            i++;
+        wrong = wrong || i == ARRAY_SIZE(covers) || (request->covers & (1U << i));
+        request->covers |= 1U << i;
     }
     if (!wrong && request->covers != 0)
         return 0;
@@ -296,15 +288,16 @@ static const struct vocabulary_element elements[] = {
     {"instance-id", read_instance_id, .attributes = {"policy", "covers"}},
     {"instance-type", .read = read_instance_type},
     {"admin-password", read_secret_only, .attributes = {"secret", "key"}},
-    {"ssh-authorized-keys", read_list, ssh_keys_elements, .attributes = {REFERENCE}},
+    {"ssh-authorized-keys", read_list, .attributes = {REFERENCE},
+     .flags = VOCABULARY_ANYTHING},
     {"ssh-host-keys", read_secret_only, .attributes = {"secret"}},
-    {"meta-data", read_list, meta_data_elements, .attributes = {REFERENCE}},
+    {"meta-data", read_list, .attributes = {REFERENCE}, .flags = VOCABULARY_ANYTHING},
     {"user-data", read_document, .attributes = {REFERENCE, "encoding", "format"},
      .flags = VOCABULARY_SEVERAL},
     {"vendor-data", read_document, .attributes = {REFERENCE, "encoding"}},
     {"network-config", read_network_config, .attributes = {REFERENCE, "encoding", "from"},
      .flags = VOCABULARY_ANYTHING},
-    {"initialization", .read = read_initialization, .children = initialization_elements},
+    {"initialization", .read = read_initialization, .flags = VOCABULARY_ANYTHING},
     {.name = NULL},
 };
 

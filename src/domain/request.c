@@ -38,12 +38,6 @@ request_wants_report(const struct request *request)
            !domain_is_windows(request->domain);
 }
 
-bool
-request_wants_log(const struct request *request)
-{
-    return request->log && request_wants_report(request);
-}
-
 void
 request_keep_identity(struct request *request)
 {

@@ -38,7 +38,7 @@ struct request {
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether we set the SMBIOS serial */
     bool report;         /* whether the guest should report its progress */
-    bool log;            /* and send its logs when cloud-init has failed */
+    bool log;            /* and, if it does, send its logs when cloud-init has failed */
     bool raw;            /* <user-data format="raw">: the guest does not run cloud-init */
     bool cache; /* whether the guest keeps what it read if its seed is missing later */
     bool new_machine_id; /* whether each new instance gets a machine-id of its own */
@@ -71,9 +71,6 @@ int request_read(struct request *request, const struct domain *domain,
  * channel: not for Windows, which has no shell to run it, nor for oVirt's payload, which
  * is used unchanged, nor for a guest without cloud-init (raw). */
 bool request_wants_report(const struct request *request);
-
-/* Return: whether the domain also gets a channel for the logs of a cloud-init that failed. */
-bool request_wants_log(const struct request *request);
 
 /* Keeps only the identity, which is the instance-id and the host name: removes all other
  * elements, all parts (also the host keys that an attribute asks for) and the payload. The

@@ -58,16 +58,10 @@ static const struct key_type {
     {"sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", CERTIFICATE("cpt"), "nistp256", 65},
 };
 
-/* The bytes of the blob that are not read yet, or those of one field. */
-struct bytes {
-    const uint8_t *data;
-    size_t size;
-};
-
 /* --- the blob --------------------------------------------------------------------------- */
 
 static bool
-skip(struct bytes *rest, size_t size)
+skip(struct ssh_bytes *rest, size_t size)
 {
     if (rest->size < size)
         return false;
@@ -76,9 +70,8 @@ skip(struct bytes *rest, size_t size)
     return true;
 }
 
-/* Return: whether there is a field that begins with its length. */
-static bool
-read_string(struct bytes *rest, struct bytes *field)
+bool
+ssh_read_string(struct ssh_bytes *rest, struct ssh_bytes *string)
 {
     uint32_t length;
 
@@ -87,18 +80,18 @@ read_string(struct bytes *rest, struct bytes *field)
     memcpy(&length, rest->data, sizeof(length));
     length = be32toh(length);
     skip(rest, sizeof(length));
-    *field = (struct bytes){rest->data, length};
+    *string = (struct ssh_bytes){rest->data, length};
     return skip(rest, length);
 }
 
 static bool
-is_text(const struct bytes *field, const char *text)
+is_text(const struct ssh_bytes *field, const char *text)
 {
     return field->size == strlen(text) && memcmp(field->data, text, field->size) == 0;
 }
 
 static bool
-is_integer(struct bytes field, size_t minimum)
+is_integer(struct ssh_bytes field, size_t minimum)
 {
     if (field.size > 0 && (*field.data & 0x80))
         return false;
@@ -108,15 +101,15 @@ is_integer(struct bytes field, size_t minimum)
 }
 
 static bool
-read_field(struct bytes *rest, const struct key_type *type, char kind)
+read_field(struct ssh_bytes *rest, const struct key_type *type, char kind)
 {
-    struct bytes field;
+    struct ssh_bytes field;
 
     if (kind == FIELD_UINT32)
         return skip(rest, sizeof(uint32_t));
     if (kind == FIELD_UINT64)
         return skip(rest, sizeof(uint64_t));
-    if (!read_string(rest, &field))
+    if (!ssh_read_string(rest, &field))
         return false;
     switch (kind) {
     case FIELD_INTEGER:
@@ -135,7 +128,7 @@ read_field(struct bytes *rest, const struct key_type *type, char kind)
 }
 
 static bool
-is_key_of(const struct key_type *type, struct bytes rest)
+is_key_of(const struct key_type *type, struct ssh_bytes rest)
 {
     for (const char *kind = type->fields; *kind; kind++) {
         if (!read_field(&rest, type, *kind))
@@ -190,7 +183,7 @@ ssh_key_decode(const char *line, struct failure **failure)
     const struct key_type *type = find_type(line);
     cleanup_buffer struct buffer blob = {0};
     cleanup_free char *base64 = NULL;
-    struct bytes rest, name;
+    struct ssh_bytes rest, name;
 
     if (!type) {
         line = ssh_key_skip_options(line);
@@ -204,8 +197,8 @@ ssh_key_decode(const char *line, struct failure **failure)
     base64 = xstrndup(line, strcspn(line, BLANKS));
     if (base64_decode(&blob, base64) < 0)
         return fail("the ssh public key is not base64, or is cut off", failure);
-    rest = (struct bytes){(const uint8_t *)blob.data, blob.size};
-    if (!read_string(&rest, &name))
+    rest = (struct ssh_bytes){(const uint8_t *)blob.data, blob.size};
+    if (!ssh_read_string(&rest, &name))
         return fail("the ssh public key is cut off", failure);
     if (!is_text(&name, type->name))
         return fail("the ssh public key is of another type than the word before it says",

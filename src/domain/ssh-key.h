@@ -4,6 +4,16 @@
 
 #include "base/base.h"
 
+/* Bytes of a blob that are not read yet, or those of one string in it. */
+struct ssh_bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Takes a string, which begins with its length (RFC 4251, section 5), from the rest.
+ * Return: whether all of it is there. */
+bool ssh_read_string(struct ssh_bytes *rest, struct ssh_bytes *string);
+
 /* Return: the blank or the end after the options of the line, in which blanks may be in
  * double quotes (sshkey_advance_past_options() of OpenSSH). */
 const char *ssh_key_skip_options(const char *line);

@@ -42,9 +42,8 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
         const char *name = (const char *)attribute->name;
         if (word_is_in(name, known) && !attribute->ns)
             continue;
-        vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
-                        "has an unknown attribute '%s'", name);
-        return failure_hint(failure, LOOK_UP_HINT);
+        return vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
+                               "has an unknown attribute '%s'\n" LOOK_UP_HINT, name);
     }
     return 0;
 }
@@ -209,13 +208,11 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     if (!element->children && !(element->flags & VOCABULARY_ANYTHING) &&
         vocabulary_check_no_children(node, failure) < 0)
         return -1;
-    if (element->read) {
-        if (element->read(data, node, failure) < 0)
-            return failure_at_line(failure, xml_line(node));
-        return 0;
-    }
-    if (element->children)
-        return vocabulary_read_children(node, element->children, data, failure);
+    if (element->children &&
+        vocabulary_read_children(node, element->children, data, failure) < 0)
+        return -1;
+    if (element->read && element->read(data, node, failure) < 0)
+        return failure_at_line(failure, xml_line(node));
     if (!element->is_valid)
         return 0;
     word = vocabulary_word(node);

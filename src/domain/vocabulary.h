@@ -65,9 +65,9 @@ int vocabulary_read_number(const xmlNode *node, const char *attribute, long mini
                            long maximum, long *value, struct failure **failure);
 
 /*
- * An element that another may contain. `read` reads it; a failure of it gets the element's
- * line unless it has one. Without `read`, its children are read by the table `children`.
- * Without either, its text is checked, unless it is empty, and left to the caller
+ * An element that another may contain. Its children are read by the table `children`, then
+ * `read` reads it; a failure of it gets the element's line unless it has one. Without either,
+ * its text is checked, unless it is empty, and left to the caller
  * (vocabulary_child_word()).
  */
 struct vocabulary_element {
@@ -78,7 +78,7 @@ struct vocabulary_element {
     const char *expected;                      /* for the message if it is not */
     const char *attributes[8];                 /* ends with NULL */
     enum {
-        VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in a table */
+        VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in `children` */
         VOCABULARY_SEVERAL = 2,  /* there may be more than one */
         VOCABULARY_SECRET = 4,   /* its content is secret */
         VOCABULARY_VERBATIM = 8, /* leading and trailing white space counts */

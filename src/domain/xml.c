@@ -24,19 +24,6 @@ keep_first_error(void *context, reported_error *error)
         xmlCopyError(error, first);
 }
 
-static void
-error_reset(xmlError *error)
-{
-    xmlSetStructuredErrorFunc(NULL, NULL);
-    xmlResetError(error);
-}
-
-static void
-parser_free_pointer(xmlParserCtxt **parser)
-{
-    xmlFreeParserCtxt(*parser);
-}
-
 /* The data left to read. If it were given the memory itself, libxml2 would copy it. */
 struct source {
     const char *data;
@@ -73,9 +60,9 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
                         XML_PARSE_BIG_LINES | XML_PARSE_COMPACT;
     struct source source = {data, size};
-    __attribute__((cleanup(parser_free_pointer))) xmlParserCtxt *parser = NULL;
-    __attribute__((cleanup(error_reset))) xmlError error = {0};
+    __attribute__((cleanup(xmlResetError))) xmlError error = {0};
     cleanup_xml xmlDoc *doc = NULL;
+    xmlParserCtxt *parser;
 
     if (size > LIMIT_DOMAIN_XML) {
         failure_set(failure, FAILURE_LIMIT,
@@ -94,6 +81,8 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     xmlSetStructuredErrorFunc(&error, keep_first_error);
     parser = xchecked(xmlNewParserCtxt());
     doc = xmlCtxtReadIO(parser, source_read, NULL, &source, NULL, NULL, options);
+    xmlFreeParserCtxt(parser);
+    xmlSetStructuredErrorFunc(NULL, NULL);
     if (!doc) {
         const char *reason = error.message ? error.message : "reason unknown";
         const char *hint = "fix it, or get it again with 'virsh dumpxml --inactive "

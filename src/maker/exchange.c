@@ -115,17 +115,6 @@ texts_put(char *const *texts, size_t count, struct buffer *message)
 }
 
 static void
-documents_put(const struct seed *seed, struct buffer *message)
-{
-    message_put_number(message, (uint32_t)seed->document_count);
-    for (size_t i = 0; i < seed->document_count; i++) {
-        message_put_text(message, seed->documents[i].path);
-        message_put_bytes(message, seed->documents[i].data.data,
-                          seed->documents[i].data.size);
-    }
-}
-
-static void
 publication_put(const struct publication *publication, struct buffer *message)
 {
     const struct imds_domain *served = &publication->served;
@@ -141,7 +130,13 @@ publication_put(const struct publication *publication, struct buffer *message)
         message_put_text(message, served->macs[i].mac);
         message_put_number(message, served->macs[i].link);
     }
-    documents_put(served->seed, message);
+    message_put_number(message, (uint32_t)served->seed->document_count);
+    for (size_t i = 0; i < served->seed->document_count; i++) {
+        const struct document *document = &served->seed->documents[i];
+
+        message_put_text(message, document->path);
+        message_put_bytes(message, document->data.data, document->data.size);
+    }
 }
 
 void

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fnmatch.h>
+
 #include "base/json.h"
 #include "base/names.h"
 #include "seed/ssh-host-keys.h"
@@ -37,61 +39,42 @@ set_users(json_t *config, const struct initialization *initialization)
 static bool
 is_hash(const char *password)
 {
-    static const char *const methods[] = {"$1$", "$2a$", "$2b$", "$2y$", "$5$",
-                                          "$6$", "$7$",  "$y$",  "$gy$"};
+    static const char pattern[] = "$@(1|2a|2b|2y|5|6|7|y|gy)$*$*";
 
-    if (strpbrk(password, ": *!\\"))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
-        size_t length = strlen(methods[i]);
-
-        if (strncmp(password, methods[i], length) == 0)
-            return strchr(password + length, '$');
-    }
-    return false;
+    return !strpbrk(password, ": *!\\") && fnmatch(pattern, password, FNM_EXTMATCH) == 0;
 }
 
-static int
-add_password(json_t *list, const char *user, const struct part *part,
-             struct failure **failure)
+static void
+add_password(json_t *list, const char *user, const struct part *part)
 {
-    cleanup_free char *description = part_describe(part);
     cleanup_free char *password = part_word(part);
-    json_t *value = json_string(password);
+    const char *type = is_hash(password) ? "hash" : "text";
 
-    if (value) {
-        json_add(list, json_pack("{s:s, s:o, s:s}", "name", user, "password", value,
-                                 "type", is_hash(password) ? "hash" : "text"));
-        return 0;
-    }
-    return failure_set_at(failure, FAILURE_REQUEST, part->line,
-                          "%s is not UTF-8\nJSON holds text in UTF-8 alone", description);
+    json_add(list, json_pack("{s:s, s:o, s:s}", "name", user, "password",
+                             json_outside_string(password), "type", type));
 }
 
 /*
  * Uses chpasswd's "users": "list" is deprecated, and plain_text_passwd alone would not do,
  * because the lock_passwd of the image's own user has precedence and locks it again.
  */
-static int
-set_passwords(json_t *config, const struct initialization *initialization,
-              struct failure **failure)
+static void
+set_passwords(json_t *config, const struct initialization *initialization)
 {
     cleanup_json json_t *list = json_array();
 
-    if (initialization->root_password &&
-        add_password(list, "root", initialization->root_password, failure) < 0)
-        return -1;
+    if (initialization->root_password)
+        add_password(list, "root", initialization->root_password);
     for (size_t i = 0; i < initialization->user_count; i++) {
         const struct initialization_user *user = &initialization->users[i];
 
-        if (user->password && add_password(list, user->name, user->password, failure) < 0)
-            return -1;
+        if (user->password)
+            add_password(list, user->name, user->password);
     }
     if (json_array_size(list) == 0)
-        return 0;
+        return;
     json_set(config, "chpasswd", json_pack("{s:b, s:O}", "expire", 0, "users", list));
     json_set(config, "ssh_pwauth", json_true());
-    return 0;
 }
 
 /* Return: the default user's own options. Those of "user" must have a name; without one, the
@@ -194,29 +177,23 @@ set_files(json_t *config, const struct initialization *initialization)
         const struct part *content = initialization->files[i].content;
         const struct buffer *data = &content->data;
         cleanup_buffer struct buffer encoded = {0};
-        json_t *file;
+        const char *encoding = content->masked ? NULL : "b64";
 
-        if (content->masked) {
-            file = json_pack("{s:s, s:s}", "path", path, "content", data->data);
-        } else {
+        if (encoding)
             base64_encode(&encoded, data->data, data->size, 0);
-            file = json_pack("{s:s, s:s, s:s}", "path", path, "encoding", "b64",
-                             "content", buffer_text(&encoded));
-        }
-        json_add(list, file);
+        json_add(list, json_pack("{s:s, s:s*, s:s}", "path", path, "encoding", encoding,
+                                 "content", buffer_text(encoding ? &encoded : data)));
     }
     json_set(config, "write_files", list);
 }
 
-static int
-set_initialization(json_t *config, const struct request *request,
-                   struct failure **failure)
+static void
+set_initialization(json_t *config, const struct request *request)
 {
     const struct initialization *initialization = request->initialization;
 
     set_users(config, initialization);
-    if (set_passwords(config, initialization, failure) < 0)
-        return -1;
+    set_passwords(config, initialization);
     if (initialization->timezone)
         json_set_string(config, "timezone", initialization->timezone);
     if (initialization->locale)
@@ -227,12 +204,11 @@ set_initialization(json_t *config, const struct request *request,
         json_set(config, "phone_home",
                  json_pack("{s:s, s:s, s:i}", "url", initialization->phone_home, "post",
                            "all", "tries", 10));
-    return 0;
 }
 
-int
+void
 cloud_config_write(struct buffer *buffer, const struct request *request,
-                   struct instance_id *id, struct failure **failure)
+                   struct instance_id *id)
 {
     const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
     const struct part *password = parts_find(&request->parts, PART_PASSWORD);
@@ -242,8 +218,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
 
     if (request->initialization) {
         renew = request->initialization->regenerate_ssh_keys;
-        if (set_initialization(config, request, failure) < 0)
-            return -1;
+        set_initialization(config, request);
     }
     /* A guest that is given keys has no others: everyone who has the image knows the
      * image's. */
@@ -253,8 +228,8 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     if (keys)
         json_set(config, "ssh_keys", ssh_host_keys_to_json(keys));
     if (json_object_size(config) == 0 && !password && !root_password)
-        return 0;
-    if (instance_id_covers(id, COVER_USER_DATA)) {
+        return;
+    if (id->request->covers & COVER_USER_DATA) {
         cleanup_json json_t *covered = json_copy(config);
 
         /* That there are such keys and passwords, but not which. */
@@ -272,5 +247,4 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     repeat_passwords(config);
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
-    return 0;
 }

@@ -45,14 +45,8 @@ struct piece {
     const char *merge_type; /* NULL: cloud-init's default */
 };
 
-/* Of user-data: the user's, the custom script, the generated one. Vendor-data has at most
- * six: the domain's own, the host's, its default user, how to cache, the new machine-id,
- * the reporter. */
-#define PIECES_MAX (LIMIT_USER_DATA + 2)
-static_assert(PIECES_MAX >= 6, "room for vendor-data");
-
 struct pieces {
-    struct piece list[PIECES_MAX];
+    struct piece *list;
     size_t count;
 };
 
@@ -61,6 +55,7 @@ pieces_clear(struct pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++)
         buffer_clear(&pieces->list[i].data);
+    free(pieces->list);
 }
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
@@ -71,8 +66,7 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
     if (user_data_is_empty(data->data, data->size))
         return;
-    assert(pieces->count < PIECES_MAX);
-    pieces->list[pieces->count++] =
+    *array_add(pieces->list, pieces->count) =
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
@@ -253,8 +247,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         *buffer = steal_buffer(&first->data);
         return 0;
     }
-    if (cloud_config_write(&generated, request, id, failure) < 0)
-        return -1;
+    cloud_config_write(&generated, request, id);
     if (request->initialization && request->initialization->custom_script) {
         const struct part *custom = request->initialization->custom_script;
         const struct buffer *data = &custom->data;

@@ -8,11 +8,15 @@
 #include "domain/domain.h"
 #include "seed/yaml.h"
 
+struct request;
+
 /* The keys of the guest's metadata, with which it renders jinja's templates. */
 struct template_keys {
-    bool (*has)(void *data, const char *key);
-    void *data;
+    const struct request *request;
+    json_t *keys; /* read when one is asked for; owned by the caller (json_decref) */
 };
+
+bool template_keys_have(struct template_keys *keys, const char *key);
 
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
@@ -21,7 +25,7 @@ struct template_keys {
  * data is fine, and so are cloudbase-init's scripts if the guest may be Windows.
  */
 int user_data_check(const char *data, size_t size, bool windows,
-                    const struct template_keys *keys, struct failure **failure);
+                    struct template_keys *keys, struct failure **failure);
 
 /* What cloud-init takes user-data or vendor-data for. */
 enum user_data_kind {
@@ -122,5 +126,5 @@ int network_data_check(const char *data, size_t size, const struct domain *domai
  * with the line, but none of the content except a key of the metadata. With `keys`, so is
  * such a key with '-', written after a dot, where jinja takes it for a minus.
  */
-int template_check(const char *text, size_t size, const struct template_keys *keys,
+int template_check(const char *text, size_t size, struct template_keys *keys,
                    struct failure **failure);

@@ -53,19 +53,13 @@ instance_id_begin(struct instance_id *id, const struct request *request)
     }
 }
 
-bool
-instance_id_covers(const struct instance_id *id, enum request_cover cover)
-{
-    return id->request->covers & cover;
-}
-
 void
 instance_id_add(struct instance_id *id, enum request_cover cover, const char *name,
                 const struct buffer *data)
 {
     uint64_t size = htobe64(data->size);
 
-    if (!instance_id_covers(id, cover) || data->size == 0)
+    if (!(id->request->covers & cover) || data->size == 0)
         return;
     sha256_update(&id->digest, strlen(name) + 1, (const uint8_t *)name);
     sha256_update(&id->digest, sizeof(size), (const uint8_t *)&size);
@@ -79,7 +73,7 @@ instance_id_add_json(struct instance_id *id, enum request_cover cover, const cha
     cleanup_buffer struct buffer text = {0};
     cleanup_free char *dump = NULL;
 
-    if (!instance_id_covers(id, cover))
+    if (!(id->request->covers & cover))
         return;
     dump = xchecked(json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS));
     buffer_append_string(&text, dump);

@@ -183,24 +183,18 @@ describe(const xmlNode *node, const char *type)
     cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
     cleanup_free char *mac = device_mac(node);
     const size_t length = strlen(DEVICE_USER_ALIAS);
-    json_t *device;
+    const char *bus_word = NULL;
 
     if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0)
         return NULL;
     if (!alias[length] || strcmp(alias, SEED_DISK_ALIAS) == 0)
         return NULL;
-    device = json_object();
-    json_set_string(device, "type", type);
     if (pci)
-        json_set_string(device, "bus", "pci");
+        bus_word = "pci";
     else if (bus && strcmp(bus, "virtio") != 0)
-        json_set_string(device, "bus", bus);
-    if (pci)
-        json_set_string(device, "address", pci);
-    if (mac)
-        json_set_string(device, "mac", mac);
-    json_set(device, "tags", json_pack("[s]", alias + length));
-    return device;
+        bus_word = bus;
+    return json_pack("{s:s, s:s*, s:s*, s:s*, s:[s]}", "type", type, "bus", bus_word,
+                     "address", pci, "mac", mac, "tags", alias + length);
 }
 
 json_t *
@@ -293,7 +287,7 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
 {
     cleanup_json json_t *covered = NULL;
 
-    if (instance_id_covers(id, COVER_META_DATA)) {
+    if (id->request->covers & COVER_META_DATA) {
         covered = json_copy((json_t *)object);
         for (; *uncovered; uncovered++)
             json_object_del(covered, *uncovered);
@@ -338,16 +332,14 @@ int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                         struct instance_id *id, struct failure **failure)
 {
-    cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
+    /* The instance-id comes first, but is known last. */
+    cleanup_json json_t *object =
+        json_pack("{s:s, s:s, s:s*}", "instance-id", "", "local-hostname", hostname,
+                  "instance-type", request->instance_type);
 
-    /* It comes first, but its value is known last. */
-    json_set_string(object, "instance-id", "");
-    json_set_string(object, "local-hostname", hostname);
-    if (request->instance_type)
-        json_set_string(object, "instance-type", request->instance_type);
     if (json_array_size(keys) > 0)
         json_set(object, "public-keys", json_incref(keys));
     if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
@@ -395,10 +387,9 @@ set_references(json_t *object, const struct request *request)
         json_t *files = json_array();
 
         for (size_t i = 0; i < initialization->file_count; i++) {
-            cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
-
-            json_add(files, json_pack("{s:s, s:s}", "path", initialization->files[i].path,
-                                      "content_path", content));
+            json_add(files, json_pack("{s:s, s:o}", "path", initialization->files[i].path,
+                                      "content_path",
+                                      json_sprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1)));
         }
         json_set(object, "files", files);
     }
@@ -413,19 +404,15 @@ int
 meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
                             struct instance_id *id, struct failure **failure)
 {
-    cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
     cleanup_free char *uuid = NULL;
+    /* The ids come first, but are known last. */
+    cleanup_json json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s*}", "uuid", "", "instance_id", "", "hostname",
+                  hostname, "name", hostname, "instance_type", request->instance_type);
 
-    /* They come first, but their values are known last. */
-    json_set_string(object, "uuid", "");
-    json_set_string(object, "instance_id", "");
-    json_set_string(object, "hostname", hostname);
-    json_set_string(object, "name", hostname);
-    if (request->instance_type)
-        json_set_string(object, "instance_type", request->instance_type);
     if (json_array_size(keys) > 0) {
         /* In OpenStack it is a mapping of names to keys; cloudbase-init accepts nothing
          * else. */

@@ -43,24 +43,10 @@ static const char *const other_keys[] = {
     "version",           "renderer", "wifis",      "tunnels",     "vrfs", "dummy-devices",
     "virtual-ethernets", "modems",   "nm-devices", "openvswitch", NULL};
 
-static const struct member {
-    const char *key;
-    enum yaml_kind kind;
-    const char *problem;
-    const char *hint;
-    bool may_be_mapping; /* cloud-init takes the keys, netplan does not */
-} members[] = {
-    {"match", YAML_MAPPING, "'match' is not a mapping",
-     "write match: {macaddress: 'MAC'}", false},
-    {"addresses", YAML_SEQUENCE, "'addresses' is not a list",
-     "write addresses: [192.0.2.10/24], or remove it", true},
-    {"routes", YAML_SEQUENCE, "'routes' is not a list",
-     "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or remove it", false},
-};
-
 static int
 check_device(const struct yaml_node *device, struct failure **failure)
 {
+    const struct yaml_node *match = yaml_get(device, "match");
     const struct yaml_node *addresses = yaml_get(device, "addresses");
     const struct yaml_node *routes = yaml_get(device, "routes");
     const struct yaml_node *nameservers = yaml_get(device, "nameservers");
@@ -68,13 +54,17 @@ check_device(const struct yaml_node *device, struct failure **failure)
     if (device->kind != YAML_MAPPING)
         return fail(device, "a device is not a mapping",
                     "write {dhcp4: true} or the like, or {} for no addresses", failure);
-    for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-        const struct yaml_node *value = yaml_get(device, members[i].key);
-
-        if (value && value->kind != members[i].kind &&
-            (value->kind == YAML_SCALAR || !members[i].may_be_mapping))
-            return fail(value, members[i].problem, members[i].hint, failure);
-    }
+    if (match && match->kind != YAML_MAPPING)
+        return fail(match, "'match' is not a mapping", "write match: {macaddress: 'MAC'}",
+                    failure);
+    /* cloud-init takes the keys of a mapping, netplan does not. */
+    if (addresses && addresses->kind == YAML_SCALAR)
+        return fail(addresses, "'addresses' is not a list",
+                    "write addresses: [192.0.2.10/24], or remove it", failure);
+    if (routes && routes->kind != YAML_SEQUENCE)
+        return fail(routes, "'routes' is not a list",
+                    "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or remove it",
+                    failure);
     yaml_foreach(item, addresses) {
         if (!item->key && item->value->kind == YAML_SCALAR &&
             item->value->type != YAML_TEXT)
@@ -91,7 +81,7 @@ check_device(const struct yaml_node *device, struct failure **failure)
             return fail(item->value, "a route is not a mapping with 'to'",
                         "write {to: 0.0.0.0/0, via: ADDRESS}", failure);
     }
-    return check_mac(yaml_get(yaml_get(device, "match"), "macaddress"), failure);
+    return check_mac(yaml_get(match, "macaddress"), failure);
 }
 
 static int
@@ -198,7 +188,5 @@ int
 network_check_structure(const struct yaml_node *root, bool is_version_1,
                         struct failure **failure)
 {
-    if (is_version_1)
-        return check_version_1(root, failure);
-    return check_version_2(root, failure);
+    return is_version_1 ? check_version_1(root, failure) : check_version_2(root, failure);
 }

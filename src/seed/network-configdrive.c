@@ -10,8 +10,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "base/json.h"
 #include "domain/address.h"
 #include "domain/domain.h"
@@ -54,12 +52,10 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
 static json_t *
 add_network(json_t *networks, const char *link, const char *type)
 {
-    cleanup_free char *id = xasprintf("network%zu", json_array_size(networks));
-    json_t *network = json_object();
+    json_t *network = json_pack("{s:o, s:s, s:s}", "id",
+                                json_sprintf("network%zu", json_array_size(networks)),
+                                "link", link, "type", type);
 
-    json_set_string(network, "id", id);
-    json_set_string(network, "link", link);
-    json_set_string(network, "type", type);
     json_add(networks, network);
     return network;
 }
@@ -69,15 +65,11 @@ add_route(json_t *routes, const char *to, const char *via, long metric)
 {
     cleanup_free char *network = NULL;
     cleanup_free char *netmask = NULL;
-    json_t *route = json_object();
 
     split_address(to, &network, &netmask);
-    json_set_string(route, "network", network);
-    json_set_string(route, "netmask", netmask);
-    json_set_string(route, "gateway", via);
-    if (metric >= 0)
-        json_set(route, "metric", json_integer(metric));
-    json_add(routes, route);
+    json_add(routes, json_pack("{s:s, s:s, s:s, s:o*}", "network", network, "netmask",
+                               netmask, "gateway", via, "metric",
+                               metric >= 0 ? json_integer(metric) : NULL));
 }
 
 /* OpenStack has services, but cloud-init before 23.3 only reads dns_nameservers. */
@@ -180,29 +172,21 @@ int
 network_write_openstack(struct buffer *buffer, const struct network *network,
                         struct failure **failure)
 {
-    cleanup_json json_t *object = json_object();
     json_t *links = json_array();
     json_t *networks = json_array();
+    cleanup_json json_t *object =
+        json_pack("{s:o, s:o, s:[]}", "links", links, "networks", networks, "services");
 
-    json_set(object, "links", links);
-    json_set(object, "networks", networks);
-    json_set(object, "services", json_array());
     for (size_t i = 0; i < network->nic_count; i++) {
         const struct nic *nic = &network->nics[i];
         cleanup_free char *id = xasprintf("nic%zu", i);
-        json_t *link = json_object();
-
-        json_add(links, link);
-        json_set_string(link, "id", id);
-        json_set_string(link, "type", "phy");
         /* cloud-init would give the nic that name, so it is written only if nothing else
          * identifies the nic. */
-        if (nic->mac)
-            json_set_string(link, "ethernet_mac_address", nic->mac);
-        else
-            json_set_string(link, "name", nic->name);
-        if (nic->mtu > 0)
-            json_set(link, "mtu", json_integer(nic->mtu));
+        const char *name = nic->mac ? NULL : nic->name;
+
+        json_add(links, json_pack("{s:s, s:s, s:s*, s:s*, s:o*}", "id", id, "type", "phy",
+                                  "ethernet_mac_address", nic->mac, "name", name, "mtu",
+                                  nic->mtu > 0 ? json_integer(nic->mtu) : NULL));
         if (write_nic(networks, nic, id, failure) < 0)
             return -1;
     }

@@ -38,62 +38,7 @@ network_config_check(const char *data, size_t size, struct failure **failure)
                        "write 'version: 2', without quotes");
 }
 
-/* Return: whether both documents are YAML with the same values, the first one's below
- * 'network'. */
-static bool
-is_unwrapped(const struct buffer *wrapped, const struct buffer *data)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_failure struct failure *ignored_too = NULL;
-    cleanup_json json_t *before =
-        yaml_load(wrapped->data, wrapped->size, YAML_ONE_MAPPING, &ignored);
-    cleanup_json json_t *after =
-        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored_too);
-    const json_t *inner = json_object_get(before, "network");
-
-    return inner && after && json_equal((json_t *)inner, after);
-}
-
-/* Writes spaces over the key 'network' at the beginning of a line, which leaves a mapping
- * that is indented, comments and all. If that is not the same, such as of
- * "{network: …}", writes JSON. */
-static void
-unwrap(struct buffer *data)
-{
-    static const char *const keys[] = {"network:", "\"network\":", "'network':"};
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_buffer struct buffer copy = {0};
-    cleanup_json json_t *json = NULL;
-    json_t *inner;
-
-    buffer_append(&copy, data->data, data->size);
-    for (size_t start = 0; start < data->size; start++) {
-        if (start > 0 && data->data[start - 1] != '\n')
-            continue;
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-            const size_t length = strlen(keys[i]);
-
-            if (data->size - start < length ||
-                memcmp(&data->data[start], keys[i], length) != 0)
-                continue;
-            memset(&copy.data[start], ' ', length);
-            if (is_unwrapped(data, &copy)) {
-                buffer_clear(data);
-                *data = steal_buffer(&copy);
-            }
-            start = data->size;
-            break;
-        }
-    }
-    json = yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
-    inner = json_object_get(json, "network");
-    if (!inner)
-        return;
-    buffer_clear(data);
-    json_append(data, inner);
-}
-
-/* Where in the text the last MAC was. */
+/* Where in the text the last key or MAC was. */
 struct cursor {
     struct buffer *data;
     size_t at;
@@ -113,6 +58,38 @@ find_line(struct cursor *cursor, int line)
 
         cursor->at = end ? (size_t)(end - data->data) + 1 : data->size;
     }
+}
+
+/* Writes spaces over the key 'network' at the beginning of its line, which leaves a mapping
+ * that is indented, comments and all. If that is not the same, such as of
+ * "{network: …}", writes JSON. */
+static void
+unwrap(struct buffer *data, int line)
+{
+    static const char *const keys[] = {"network:", "\"network\":", "'network':"};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_failure struct failure *ignored_too = NULL;
+    cleanup_json json_t *before =
+        yaml_load(data->data, data->size, YAML_ONE_MAPPING, &ignored);
+    cleanup_json json_t *after = NULL;
+    json_t *inner = json_object_get(before, "network");
+    cleanup_buffer struct buffer copy = {0};
+    struct cursor cursor = {.data = &copy, .line = 1};
+
+    if (!inner)
+        return;
+    buffer_append(&copy, data->data, data->size);
+    find_line(&cursor, line);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (strncmp(&copy.data[cursor.at], keys[i], strlen(keys[i])) == 0)
+            memset(&copy.data[cursor.at], ' ', strlen(keys[i]));
+    }
+    after = yaml_load(copy.data, copy.size, YAML_ONE_MAPPING, &ignored_too);
+    buffer_clear(data);
+    if (json_equal(inner, after))
+        *data = steal_buffer(&copy);
+    else
+        json_append(data, inner);
 }
 
 /* Writes the MAC in lower case, where it is in the text. Return: false if it is not there as
@@ -173,21 +150,15 @@ network_config_normalize(struct buffer *data)
     lower_macs(data, yaml_get(root, "ethernets"), "match", "macaddress");
     lower_macs(data, yaml_get(root, "config"), NULL, "mac_address");
     if (wrapped && wrapped->kind == YAML_MAPPING && !yaml.root->items->next)
-        unwrap(data);
+        unwrap(data, yaml.root->items->key->line);
 }
 
 static void
 add_route(json_t *routes, const char *to, const char *via, bool on_link, long metric)
 {
-    json_t *route = json_object();
-
-    json_set_string(route, "to", to);
-    json_set_string(route, "via", via);
-    if (on_link)
-        json_set(route, "on-link", json_true());
-    if (metric >= 0)
-        json_set(route, "metric", json_integer(metric));
-    json_add(routes, route);
+    json_add(routes, json_pack("{s:s, s:s, s:o*, s:o*}", "to", to, "via", via, "on-link",
+                               on_link ? json_true() : NULL, "metric",
+                               metric >= 0 ? json_integer(metric) : NULL));
 }
 
 static json_t *

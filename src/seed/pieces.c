@@ -154,22 +154,14 @@ read_headers(struct entity *entity, const char *data, size_t size)
 
 /* --- bodies ------------------------------------------------------------------------- */
 
-static int
-hexadecimal(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *digit = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
-
-    return digit ? (int)(digit - digits) : -1;
-}
-
 static void
 decode_quoted_printable(struct buffer *buffer, const char *at, const char *end)
 {
     while (at < end) {
-        if (*at == '=' && end - at >= 3 && hexadecimal(at[1]) >= 0 &&
-            hexadecimal(at[2]) >= 0) {
-            const char byte = (char)(hexadecimal(at[1]) * 16 + hexadecimal(at[2]));
+        if (*at == '=' && end - at >= 3 && isxdigit((unsigned char)at[1]) &&
+            isxdigit((unsigned char)at[2])) {
+            const char digits[] = {at[1], at[2], '\0'};
+            const char byte = (char)strtoul(digits, NULL, 16);
 
             buffer_append(buffer, &byte, 1);
             at += 3;

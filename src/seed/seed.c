@@ -142,19 +142,12 @@ meta_data_keys(const struct request *request)
     return keys;
 }
 
-struct references {
-    const struct request *request;
-    json_t *keys; /* NULL until there is a reference */
-};
-
-static bool
-has_key(void *data, const char *key)
+bool
+template_keys_have(struct template_keys *keys, const char *key)
 {
-    struct references *references = data;
-
-    if (!references->keys)
-        references->keys = meta_data_keys(references->request);
-    return json_object_get(references->keys, key);
+    if (!keys->keys)
+        keys->keys = meta_data_keys(keys->request);
+    return json_object_get(keys->keys, key);
 }
 
 static int
@@ -166,8 +159,7 @@ check_data(const struct request *request, const struct part *part,
     /* By default, cloudbase-init reads a ConfigDrive, or the same documents over HTTP. */
     const bool windows =
         request->datasource->has_network_data || request->datasource->over_http;
-    struct references references = {.request = request};
-    const struct template_keys keys = {.has = has_key, .data = &references};
+    struct template_keys keys = {.request = request};
     int result;
 
     switch (part->kind) {
@@ -176,7 +168,7 @@ check_data(const struct request *request, const struct part *part,
         if (part->raw)
             return 0;
         result = user_data_check(data, size, windows, &keys, failure);
-        json_decref(references.keys);
+        json_decref(keys.keys);
         return result;
     case PART_NETWORK_CONFIG:
         if (yaml_is_empty(data, size))

@@ -6,6 +6,7 @@
 #include <nettle/eddsa.h>
 
 #include "base/json.h"
+#include "domain/ssh-key.h"
 #include "seed/ssh-host-keys.h"
 
 #define NAME_PREFIX "ssh_host_"
@@ -254,20 +255,6 @@ openssh_key_append(struct buffer *buffer, const uint8_t secret[OPENSSH_SECRET_SI
     put(buffer, END "\n");
 }
 
-/* Takes the string at the beginning of the `size` bytes; `length` gets its length.
- * Return: its bytes; NULL if they are cut off. */
-static const char *
-take_string(const char *data, size_t size, size_t *length)
-{
-    uint32_t bytes;
-
-    if (size < sizeof(bytes))
-        return NULL;
-    memcpy(&bytes, data, sizeof(bytes));
-    *length = be32toh(bytes);
-    return *length <= size - sizeof(bytes) ? data + sizeof(bytes) : NULL;
-}
-
 char *
 openssh_key_public(const char *text)
 {
@@ -275,9 +262,9 @@ openssh_key_public(const char *text)
     cleanup_buffer struct buffer base64 = {0};
     cleanup_buffer struct buffer file = {0};
     cleanup_buffer struct buffer encoded = {0};
+    cleanup_free char *line = NULL;
     const char *end = strstr(text, END);
-    const char *key, *type;
-    size_t size, length;
+    struct ssh_bytes rest, key, inside, type;
 
     if (strncmp(text, BEGIN, strlen(BEGIN)) != 0 || !end)
         return NULL;
@@ -286,58 +273,39 @@ openssh_key_public(const char *text)
     if (base64_decode(&file, base64.data) < 0 || file.size < head ||
         memcmp(file.data, HEAD, head) != 0)
         return NULL;
-    key = take_string(file.data + head, file.size - head, &size);
-    type = key ? take_string(key, size, &length) : NULL;
-    if (!type || length == 0)
+    rest = (struct ssh_bytes){(const uint8_t *)file.data + head, file.size - head};
+    if (!ssh_read_string(&rest, &key))
         return NULL;
-    for (size_t i = 0; i < length; i++) {
-        if (type[i] <= ' ' || type[i] >= 0x7f)
-            return NULL;
-    }
-    base64_encode(&encoded, key, size, 0);
-    return xasprintf("%.*s %s", (int)length, type, encoded.data);
+    inside = key;
+    if (!ssh_read_string(&inside, &type))
+        return NULL;
+    base64_encode(&encoded, key.data, key.size, 0);
+    line = xasprintf("%.*s %s", (int)type.size, type.data, encoded.data);
+    return ssh_host_key_is_public(line) ? steal(line) : NULL;
 }
 
 /* --- what others know the guest by ------------------------------------------------ */
-
-/* Return: whether public keys of the algorithm begin with it, up to its `length`. */
-static bool
-is_algorithm(const char *text, size_t length)
-{
-    static const char *const names[] = {
-        "ssh-rsa",
-        "ssh-ed25519",
-        "ecdsa-sha2-nistp256",
-        "ecdsa-sha2-nistp384",
-        "ecdsa-sha2-nistp521",
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        if (strlen(names[i]) == length && strncmp(text, names[i], length) == 0)
-            return true;
-    }
-    return false;
-}
 
 bool
 ssh_host_key_is_public(const char *text)
 {
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-    const size_t length = strcspn(text, " ");
-    const char *base64 = text + length + 1;
-    cleanup_buffer struct buffer key = {0};
-    const char *type;
-    size_t type_length;
+    cleanup_failure struct failure *ignored = NULL;
+    const char *blank = strchr(text, ' ');
 
-    if (!is_algorithm(text, length) || text[length] != ' ')
+    /* Certificates and keys of security tokens have a '@' in their algorithm. */
+    if (!blank || blank[1 + strspn(blank + 1, digits)] || strchr(text, '@'))
         return false;
-    if (strlen(text) > LIMIT_SSH_KEY || base64[strspn(base64, digits)])
+    if (strlen(text) > LIMIT_SSH_KEY)
         return false;
-    if (base64_decode(&key, base64) < 0)
-        return false;
-    type = take_string(key.data, key.size, &type_length);
-    return type && type_length == length && memcmp(type, text, length) == 0;
+    for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
+        const char *algorithm = types[t].algorithm;
+
+        if (strncmp(text, algorithm, strlen(algorithm)) == 0)
+            return ssh_key_decode(text, &ignored) == 0;
+    }
+    return false;
 }
 
 char *

@@ -26,8 +26,8 @@ json_t *ssh_host_keys_to_json(const struct part *part);
  */
 char *ssh_host_keys_public(const struct part *part);
 
-/* Return: whether the text is "ALGORITHM BASE64", the public key of an algorithm above, and
- * the key itself names that algorithm. */
+/* Return: whether the text is "ALGORITHM BASE64", a public key of an algorithm above that
+ * ssh_key_decode() accepts. */
 bool ssh_host_key_is_public(const char *text);
 
 /* --- private keys in OpenSSH's own format (its PROTOCOL.key), without a passphrase --- */

@@ -20,7 +20,7 @@ struct scanner {
     /* The names of the open blocks. */
     const char *blocks[DEPTH_MAX];
     size_t depth;
-    const struct template_keys *keys; /* or NULL */
+    struct template_keys *keys; /* or NULL */
 };
 
 /* The content of a tag, without its signs for white space. */
@@ -70,19 +70,15 @@ string_end(const struct scanner *scanner)
     return NULL;
 }
 
+/* Return: the bracket that closes this one; '\0' if it opens none. */
 static char
 closing(char bracket)
 {
-    switch (bracket) {
-    case '(':
+    if (bracket == '(')
         return ')';
-    case '[':
+    if (bracket == '[')
         return ']';
-    case '{':
-        return '}';
-    default:
-        return '\0';
-    }
+    return bracket == '{' ? '}' : '\0';
 }
 
 static int
@@ -163,7 +159,7 @@ check_reference(const struct scanner *scanner, const struct tag *tag,
     if (!strchr("|", key[end + strspn(key + end, " \t\r\n")]))
         return 0;
     key[end] = '\0';
-    if (!strchr(key, '-') || !scanner->keys->has(scanner->keys->data, key))
+    if (!strchr(key, '-') || !template_keys_have(scanner->keys, key))
         return 0;
     failure_set(failure, FAILURE_USER_DATA,
                 "jinja reads the '-' in 'ds.meta_data.%.256s' as a minus, "
@@ -265,7 +261,7 @@ check_block(struct scanner *scanner, const struct tag *tag, struct failure **fai
 }
 
 int
-template_check(const char *text, size_t size, const struct template_keys *keys,
+template_check(const char *text, size_t size, struct template_keys *keys,
                struct failure **failure)
 {
     struct scanner scanner = {.at = text, .end = text + size, .line = 1, .keys = keys};

@@ -248,7 +248,7 @@ user_data_kind_of_type(const char *type)
  * (handlers/jinja_template.py). If it begins with a tag of jinja's, only the guest can
  * tell. */
 static int
-check_template(const char *data, size_t size, const struct template_keys *keys,
+check_template(const char *data, size_t size, struct template_keys *keys,
                struct failure **failure)
 {
     const char *end = memchr(data, '\n', size);
@@ -304,7 +304,7 @@ is_encoded(const char *data, size_t size)
 }
 
 static int
-check_plain(const char *data, size_t size, bool windows, const struct template_keys *keys,
+check_plain(const char *data, size_t size, bool windows, struct template_keys *keys,
             struct failure **failure)
 {
     size_t space;
@@ -326,7 +326,7 @@ check_plain(const char *data, size_t size, bool windows, const struct template_k
                                    "cloud-init would damage\n"
                                    "encode its parts with base64");
         }
-        return user_data_walk(data, size, check_piece, (void *)keys, failure);
+        return user_data_walk(data, size, check_piece, keys, failure);
     }
     if (mime)
         return failure_set(
@@ -359,7 +359,7 @@ check_plain(const char *data, size_t size, bool windows, const struct template_k
     if (header->kind == USER_DATA_CLOUD_CONFIG)
         return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     if (header->kind == USER_DATA_ARCHIVE)
-        return user_data_walk(data, size, check_piece, (void *)keys, failure);
+        return user_data_walk(data, size, check_piece, keys, failure);
     if (header->kind == USER_DATA_WINDOWS_SCRIPT && !windows)
         return failure_set(failure, FAILURE_USER_DATA,
                            "begins with '%s', which cloudbase-init takes on a "
@@ -380,8 +380,8 @@ check_plain(const char *data, size_t size, bool windows, const struct template_k
 }
 
 int
-user_data_check(const char *data, size_t size, bool windows,
-                const struct template_keys *keys, struct failure **failure)
+user_data_check(const char *data, size_t size, bool windows, struct template_keys *keys,
+                struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
 

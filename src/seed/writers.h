@@ -33,9 +33,6 @@ struct instance_id {
 
 void instance_id_begin(struct instance_id *id, const struct request *request);
 
-/* Return: whether the digest covers such documents. */
-bool instance_id_covers(const struct instance_id *id, enum request_cover cover);
-
 /* Adds a document, or a piece of one, under a name, if it is covered and not empty. */
 void instance_id_add(struct instance_id *id, enum request_cover cover, const char *name,
                      const struct buffer *data);
@@ -77,8 +74,8 @@ int combine_vendor_data(struct buffer *buffer, struct request *request,
  * nothing to write. The custom script is a separate piece of user-data. The mapping is
  * added to the instance-id.
  */
-int cloud_config_write(struct buffer *buffer, const struct request *request,
-                       struct instance_id *id, struct failure **failure);
+void cloud_config_write(struct buffer *buffer, const struct request *request,
+                        struct instance_id *id);
 
 /* --- meta-data -------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "seed/yaml.h"
 
 #define TAG_TEXT "tag:yaml.org,2002:str"
@@ -20,13 +21,6 @@ static const char *
 skip_sign(const char *text)
 {
     return text + (*text == '-' || *text == '+');
-}
-
-/* Return: the length of "[0-9][0-9_]*" at the beginning of the text, or 0. */
-static size_t
-count_decimal(const char *text)
-{
-    return isdigit((unsigned char)*text) ? strspn(text, DIGITS "_") : 0;
 }
 
 /* Return: the length of "(:[0-5]?[0-9])+" at the beginning of the text, or 0. */
@@ -109,55 +103,46 @@ read_integer(struct yaml_node *node, const char **problem)
     return true;
 }
 
-/* Return: the length of "e+3"; 0 of "e3", which is none. */
-static size_t
-count_exponent(const char *text)
+/* One of PyYAML's regular expressions (resolver.py). */
+struct pattern {
+    const char *text;
+    bool is_compiled;
+    regex_t compiled;
+};
+
+static bool
+matches(struct pattern *pattern, const char *text)
 {
-    if (*text != 'e' && *text != 'E')
-        return 0;
-    if ((text[1] != '-' && text[1] != '+') || !text[2])
-        return 0;
-    return 2 + strspn(text + 2, DIGITS);
+    if (!pattern->is_compiled &&
+        regcomp(&pattern->compiled, pattern->text, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    pattern->is_compiled = true;
+    return regexec(&pattern->compiled, text, 0, NULL, 0) == 0;
 }
 
 /* "1.5", ".5" but not "+.5", "1.5e+3" but not "1.5e3", "190:20:30.15". */
 static bool
-is_decimal_float(const char *text)
-{
-    const char *at = skip_sign(text);
-    const size_t whole = count_decimal(at);
-    const size_t sixties = whole > 0 ? count_sixties(at + whole) : 0;
-
-    if (at[whole + sixties] != '.')
-        return false;
-    if (whole == 0 && (at > text || count_decimal(at + 1) == 0))
-        return false;
-    at += whole + sixties + 1;
-    at += strspn(at, DIGITS "_");
-    if (sixties == 0)
-        at += count_exponent(at);
-    return !*at;
-}
-
-static bool
 read_float(struct yaml_node *node)
 {
-    static const char *const endless[] = {".inf", ".Inf", ".INF"};
-    static const char *const none[] = {".nan", ".NaN", ".NAN"};
+    static struct pattern pattern = {.text =
+                                         "^[-+]?[0-9][0-9_]*\\.[0-9_]*([eE][-+][0-9]+)?$|"
+                                         "^\\.[0-9][0-9_]*([eE][-+][0-9]+)?$|"
+                                         "^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+\\.[0-9_]*$|"
+                                         "^[-+]?\\.(inf|Inf|INF)$|"
+                                         "^\\.(nan|NaN|NAN)$"};
     const char *text = node->text;
     cleanup_free char *digits = NULL;
     double base = 1, sum = 0;
 
-    for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
-        if (strcmp(skip_sign(text), endless[i]) == 0)
-            sum = INFINITY;
-        else if (strcmp(text, none[i]) == 0)
-            sum = NAN;
-    }
-    if (sum == 0 && !is_decimal_float(text))
+    /* Compiling a pattern takes long; most of these texts are addresses with a prefix. */
+    if (text[strspn(text, DIGITS "_.:+-eEinfINFaA")] || !matches(&pattern, text))
         return false;
     node->type = YAML_FLOAT;
     digits = remove_underscores(skip_sign(text));
+    if (strcasecmp(digits, ".inf") == 0)
+        sum = INFINITY;
+    else if (strcasecmp(digits, ".nan") == 0)
+        sum = NAN;
     /* Like PyYAML, adds the last part of "190:20:30.15" first, for the same rounding. */
     for (size_t i = strlen(digits); i > 0; i--) {
         if (digits[i - 1] != ':')
@@ -171,26 +156,21 @@ read_float(struct yaml_node *node)
     return true;
 }
 
-/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms (resolver.py). Return:
- * whether it is one; Python has a problem with one that does not exist. */
+/* "2001-12-14", or "2001-12-14t21:59:43.10-05:00" in its many forms. Return: whether it is
+ * one; Python has a problem with one that does not exist. */
 static bool
 read_timestamp(struct yaml_node *node, const char **problem)
 {
-    static regex_t pattern;
-    static bool is_compiled;
+    static struct pattern pattern = {.text =
+                                         "^[0-9]{4}-[0-9]{2}-[0-9]{2}$|"
+                                         "^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)"
+                                         "[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
+                                         "([ \t]*(Z|[-+][0-9]{1,2}(:[0-9]{2})?))?$"};
     struct tm written = {0}, real;
     const char *rest;
     bool exists;
 
-    if (!is_compiled && regcomp(&pattern,
-                                "^[0-9]{4}-[0-9]{2}-[0-9]{2}$|"
-                                "^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)"
-                                "[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
-                                "([ \t]*(Z|[-+][0-9]{1,2}(:[0-9]{2})?))?$",
-                                REG_EXTENDED | REG_NOSUB) != 0)
-        abort();
-    is_compiled = true;
-    if (regexec(&pattern, node->text, 0, NULL, 0) != 0)
+    if (strspn(node->text, DIGITS) != 4 || !matches(&pattern, node->text))
         return false;
     node->type = YAML_TIMESTAMP;
     rest = strptime(node->text, "%Y-%m-%d", &written);
@@ -206,24 +186,11 @@ read_timestamp(struct yaml_node *node, const char **problem)
     return true;
 }
 
-static const struct word {
-    const char *text;
-    enum yaml_type type;
-    bool boolean;
-} words[] = {
-    {"", YAML_NULL, false},         {"~", YAML_NULL, false},
-    {"null", YAML_NULL, false},     {"Null", YAML_NULL, false},
-    {"NULL", YAML_NULL, false},     {"yes", YAML_BOOLEAN, true},
-    {"Yes", YAML_BOOLEAN, true},    {"YES", YAML_BOOLEAN, true},
-    {"true", YAML_BOOLEAN, true},   {"True", YAML_BOOLEAN, true},
-    {"TRUE", YAML_BOOLEAN, true},   {"on", YAML_BOOLEAN, true},
-    {"On", YAML_BOOLEAN, true},     {"ON", YAML_BOOLEAN, true},
-    {"no", YAML_BOOLEAN, false},    {"No", YAML_BOOLEAN, false},
-    {"NO", YAML_BOOLEAN, false},    {"false", YAML_BOOLEAN, false},
-    {"False", YAML_BOOLEAN, false}, {"FALSE", YAML_BOOLEAN, false},
-    {"off", YAML_BOOLEAN, false},   {"Off", YAML_BOOLEAN, false},
-    {"OFF", YAML_BOOLEAN, false},
-};
+static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+static const char *const trues[] = {"yes",  "Yes", "YES", "true", "True",
+                                    "TRUE", "on",  "On",  "ON",   NULL};
+static const char *const falses[] = {"no",    "No",  "NO",  "false", "False",
+                                     "FALSE", "off", "Off", "OFF",   NULL};
 
 static const char *
 resolve_plain(struct yaml_node *node, bool is_key)
@@ -235,12 +202,11 @@ resolve_plain(struct yaml_node *node, bool is_key)
         if (!read_integer(node, &problem) && !read_float(node))
             read_timestamp(node, &problem);
     } else if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
-        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-            if (*words[i].text != *text || strcmp(words[i].text, text) != 0)
-                continue;
-            node->type = words[i].type;
-            node->value.boolean = words[i].boolean;
-        }
+        node->value.boolean = word_is_in(text, trues);
+        if (node->value.boolean || word_is_in(text, falses))
+            node->type = YAML_BOOLEAN;
+        else if (word_is_in(text, nulls))
+            node->type = YAML_NULL;
     } else if (node->length == 2 && memcmp(text, "<<", 2) == 0) {
         node->type = YAML_MERGE;
         return is_key ? NULL : "'<<' is used as a value";

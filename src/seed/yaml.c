@@ -7,8 +7,6 @@
  */
 #include "config.h"
 
-#include <stdalign.h>
-
 #include <yaml.h>
 
 #include "seed/yaml.h"
@@ -16,10 +14,8 @@
 /* Most documents fit into one. */
 #define CHUNK_SIZE (16 * KIB)
 
-struct yaml_chunk {
-    struct yaml_chunk *next;
-    max_align_t data[];
-};
+#define obstack_chunk_alloc xmalloc
+#define obstack_chunk_free free
 
 #define cleanup_event __attribute__((cleanup(yaml_event_delete)))
 
@@ -59,34 +55,14 @@ yaml_fail(int line, enum failure_code code, const char *problem, const char *hin
 static void *
 allocate(struct reader *reader, size_t size)
 {
-    struct yaml *yaml = reader->yaml;
-    void *memory;
-
-    size = (size + alignof(void *) - 1) / alignof(void *) * alignof(void *);
-    if (size > yaml->room) {
-        struct yaml_chunk *chunk;
-
-        yaml->room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-        chunk = xmalloc(sizeof(*chunk) + yaml->room);
-        chunk->next = yaml->chunks;
-        yaml->chunks = chunk;
-        yaml->memory = (char *)chunk->data;
-    }
-    memory = yaml->memory;
-    yaml->memory += size;
-    yaml->room -= size;
-    return memory;
+    return obstack_alloc(&reader->yaml->memory, size);
 }
 
 void
 yaml_clear(struct yaml *yaml)
 {
-    while (yaml->chunks) {
-        struct yaml_chunk *chunk = yaml->chunks;
-
-        yaml->chunks = chunk->next;
-        free(chunk);
-    }
+    if (yaml->memory.chunk)
+        obstack_free(&yaml->memory, NULL);
     *yaml = (struct yaml){0};
 }
 
@@ -200,7 +176,7 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
     }
     anchor = allocate(reader, sizeof(*anchor));
     *anchor = (struct anchor){
-        .name = memcpy(allocate(reader, strlen(name) + 1), name, strlen(name) + 1),
+        .name = obstack_copy0(&reader->yaml->memory, name, strlen(name)),
         .node = node,
         .next = reader->anchors,
     };
@@ -318,8 +294,7 @@ keep_text(struct reader *reader, struct yaml_node *node)
     if (node->kind != YAML_SCALAR)
         return;
     if (reader->keeps_text)
-        node->text =
-            memcpy(allocate(reader, node->length + 1), node->text, node->length + 1);
+        node->text = obstack_copy0(&reader->yaml->memory, node->text, node->length);
     else
         node->text = "";
 }
@@ -514,6 +489,7 @@ read_data(struct reader *reader, const char *data, size_t size, enum yaml_shape 
     int result;
 
     *reader->yaml = (struct yaml){0};
+    obstack_begin(&reader->yaml->memory, CHUNK_SIZE);
     reader->sort_keys = shape == YAML_CLOUD_CONFIG;
     if (begin(&reader->parser, data, size, failure) < 0)
         return -1;

@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include <obstack.h>
+
 #include <jansson.h>
 
 #include "base/base.h"
@@ -71,10 +73,7 @@ struct yaml_item {
 /* An empty one is all zero. */
 struct yaml {
     const struct yaml_node *root; /* NULL if the document is empty */
-    /* For all nodes: the rest of the newest chunk, and the chunks. */
-    char *memory;
-    size_t room;
-    struct yaml_chunk *chunks;
+    struct obstack memory;        /* of all nodes */
 };
 
 /* What the data must be. An empty document is always fine. */

@@ -129,9 +129,8 @@ choose_bus(const struct domain *domain, const struct request *request)
 /* --- the position on the bus ---------------------------------------------------------- */
 
 struct drive_position {
-    bool addressed; /* the bus has drive addresses; else libvirt chooses the position */
     bool new_controller;
-    struct drive_address address;
+    struct drive_address address; /* of -1 alone if libvirt chooses the position */
 };
 
 /* Return: the `count` addresses in use on the scsi bus, owned by the caller (free). */
@@ -242,7 +241,7 @@ find_position(const struct domain *domain, enum domain_bus bus,
 {
     struct drive_address *address = &position->address;
 
-    *position = (struct drive_position){.addressed = true};
+    *position = (struct drive_position){.address = target_address(bus, "", NULL)};
     switch (bus) {
     case DOMAIN_BUS_SCSI:
         find_scsi_position(domain, position);
@@ -270,7 +269,6 @@ find_position(const struct domain *domain, enum domain_bus bus,
     case DOMAIN_BUS_OTHER:
         break;
     }
-    position->addressed = false;
     return 0;
 }
 
@@ -332,7 +330,7 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
     xml_set_attribute(node, "name", SEED_DISK_ALIAS);
-    if (!position->addressed)
+    if (position->address.controller < 0)
         return;
     node = xml_add_child(disk, "address");
     xml_set_attribute(node, "type", "drive");

@@ -209,14 +209,12 @@ remove_channels_except(struct domain *domain, const xmlNode *reports, const xmlN
                        struct wiring *wiring)
 {
     xml_foreach(node, xml_child(domain->root, "devices"), "channel") {
-        if (node != reports && node != logs && is_ours(node)) {
-            const bool is_log =
-                xml_attribute_is(xml_child(node, "target"), "name", LOG_PORT);
+        const bool is_log = xml_attribute_is(xml_child(node, "target"), "name", LOG_PORT);
 
-            xml_remove(node);
-            wiring_note(wiring, "%s channel removed",
-                        (is_log ? &guest_log : &report)->what);
-        }
+        if (node == reports || node == logs || !is_ours(node))
+            continue;
+        xml_remove(node);
+        wiring_note(wiring, "%s channel removed", is_log ? "log" : "report");
     }
 }
 
@@ -246,17 +244,6 @@ repair(struct domain *domain, const struct port *port, xmlNode *channel,
     }
 }
 
-/* `ours` is NULL if there is none. */
-static void
-wire_port(struct domain *domain, const struct port *port, xmlNode *ours, bool may_add,
-          struct wiring *wiring)
-{
-    if (ours)
-        repair(domain, port, ours, wiring);
-    else if (may_add)
-        add(domain, port, wiring);
-}
-
 void
 wire_report(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring)
@@ -265,17 +252,23 @@ wire_report(struct domain *domain, const struct request *request,
     xmlNode *reports = find_ours(domain, &report, &user_port);
     xmlNode *logs = find_ours(domain, &guest_log, &user_log_port);
     /* The log's alone, if the report is the user's, would be of no use. */
-    const bool wants_log = request_wants_log(request) && !user_port;
+    const bool wants_log = request->log && !user_port;
 
     if (!request_wants_report(request)) {
         wire_remove_report(domain, wiring);
         return;
     }
     remove_channels_except(domain, reports, wants_log ? logs : NULL, wiring);
-    wire_port(domain, &report, reports, !user_port, wiring);
-    if (wants_log)
-        wire_port(domain, &guest_log, logs,
-                  !user_log_port && (options->add_log || !reports), wiring);
+    if (reports)
+        repair(domain, &report, reports, wiring);
+    else if (!user_port)
+        add(domain, &report, wiring);
+    if (!wants_log)
+        return;
+    if (logs)
+        repair(domain, &guest_log, logs, wiring);
+    else if (!user_log_port && (options->add_log || !reports))
+        add(domain, &guest_log, wiring);
 }
 
 void

@@ -8,6 +8,8 @@
 
 #include <sys/random.h>
 
+#include <nettle/base16.h>
+
 #include "base/inet.h"
 #include "domain/address.h"
 #include "domain/domain.h"
@@ -17,34 +19,29 @@
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
+static_assert(UUID_LENGTH == 36 && SEED_URL_TOKEN_LENGTH == 32, "as in seed_url_parse()");
+
 /* --- the word --------------------------------------------------------------------- */
 
 bool
 seed_url_parse(struct seed_url *url, const char *word)
 {
-    cleanup_free char *copy = NULL;
-    const char *address, *uuid, *token;
+    cleanup_seed_url struct seed_url found = {.address = NULL};
     union inet_address inet;
-    char *rest;
+    int length = 0;
     int port;
 
-    if (strncmp(word, PREFIX, strlen(PREFIX)) != 0)
-        return false;
-    copy = xstrdup(word + strlen(PREFIX));
-    rest = copy;
-    address = strsep(&rest, "/");
-    uuid = strsep(&rest, "/");
-    token = strsep(&rest, "/");
     /* Nothing may follow the last slash. */
-    if (!rest || *rest)
+    if (sscanf(word, PREFIX "%m[^/]/%36[^/]/%32[^/]/%n", &found.address, found.uuid,
+               found.token, &length) != 3 ||
+        word[length])
         return false;
-    if (inet_address_read(&inet, address, &port) == 0 || port == 0)
+    if (inet_address_read(&inet, found.address, &port) == 0 || port == 0)
         return false;
-    if (!text_is_uuid(uuid) || !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
+    if (!text_is_uuid(found.uuid) || !text_is_hex(found.token, SEED_URL_TOKEN_LENGTH))
         return false;
-    url->address = xstrdup(address);
-    memcpy(url->uuid, uuid, sizeof(url->uuid));
-    memcpy(url->token, token, sizeof(url->token));
+    *url = found;
+    found.address = NULL;
     return true;
 }
 
@@ -128,17 +125,15 @@ wire_url_word(const char *uuid, const struct seed_url *own, const char *imds_add
 {
     /* If the address is not known, an existing one stays. */
     const char *known = own ? own->address : VIRT_SEED_IMDS_ADDRESS;
-    struct seed_url url = {.address = (char *)known}; /* borrowed */
+    /* The address is borrowed. */
+    struct seed_url url = {.address = (char *)(imds_address ? imds_address : known)};
     uint8_t bytes[TOKEN_BYTES];
 
-    if (imds_address)
-        url.address = (char *)imds_address;
     memcpy(url.uuid, uuid, sizeof(url.uuid));
     if (own) {
         memcpy(url.token, own->token, sizeof(url.token));
     } else if (getrandom(bytes, sizeof(bytes), 0) == sizeof(bytes)) {
-        for (size_t i = 0; i < TOKEN_BYTES; i++)
-            snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
+        base16_encode_update(url.token, sizeof(bytes), bytes);
     } else {
         failure_set_errno(failure, FAILURE_SYSTEM, errno,
                           "could not generate a random token");

@@ -160,7 +160,7 @@ knows_what_is_in_a_network(void **state)
 static void
 writes_them_in_their_usual_form(void **state)
 {
-    struct address address;
+    struct address address, base;
     cleanup_free char *text = NULL;
     cleanup_free char *with_prefix = NULL;
     cleanup_free char *network = NULL;
@@ -170,7 +170,8 @@ writes_them_in_their_usual_form(void **state)
     assert_true(address_parse_with_prefix(&address, "2001:0DB8:0:0:00::a/33"));
     text = address_format(&address);
     with_prefix = address_format_with_prefix(&address);
-    network = address_format_network(&address);
+    base = address_network(&address);
+    network = address_format(&base);
     netmask = address_format_netmask(&address);
     assert_string_equal(text, "2001:db8::a");
     assert_string_equal(with_prefix, "2001:db8::a/33");

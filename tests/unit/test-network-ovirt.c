@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* oVirt's nics: domain/network.h, network_read_nic_configurations and network_set_dns. */
+/* oVirt's nics: domain/network.h, network_nic_configurations_elements and network_set_dns. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/network.h"
+#include "domain/initialization.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "unit.h"
@@ -25,8 +25,10 @@ read_element(struct network *network, const char *text, struct failure **failure
     cleanup_free char *xml = xasprintf("<x xmlns='" REQUEST_NAMESPACE "'>%s</x>", text);
     cleanup_xml xmlDoc *doc = unit_parse(xml);
 
-    return network_read_nic_configurations(
-        network, xml_first_element(xmlDocGetRootElement(doc)), failure);
+    struct initialization initialization = {.network = network};
+
+    return vocabulary_read_children(xmlDocGetRootElement(doc), initialization_elements,
+                                    &initialization, failure);
 }
 
 /* Return: the network, owned by the caller (cleanup_network). */
