@@ -289,17 +289,12 @@ static void
 check_member(const struct check *check, const struct part *part,
              const struct yaml_node *root, const struct yaml_node *name)
 {
-    cleanup_free char *description = NULL;
-
     if (!name || name->kind != YAML_SCALAR || is_device(root, name))
         return;
-    description = part_describe(part);
-    check_warn_of(
-        check, WARNING_NETWORK_RENDERER, part, name->line,
-        "define it, for example below 'ethernets' as {}",
-        "%s: line %d: names a device that the document does not define: netplan "
-        "rejects the whole document, and cloud-init may fail with others",
-        description, name->line);
+    check_warn_of(check, WARNING_NETWORK_RENDERER, part, name->line,
+                  "define it, for example below 'ethernets' as {}",
+                  ": names a device that the document does not define: netplan "
+                  "rejects the whole document, and cloud-init may fail with others");
 }
 
 /* What bonds, bridges and VLANs are above. */
@@ -334,7 +329,6 @@ static void
 check_nameservers(const struct check *check, const struct part *part,
                   const struct yaml_node *list)
 {
-    cleanup_free char *description = part_describe(part);
     size_t count = 0;
 
     yaml_foreach(item, list) {
@@ -354,9 +348,8 @@ check_nameservers(const struct check *check, const struct part *part,
         if (!found)
             check_warn_of(check, WARNING_NETWORK_RENDERER, part, name->line,
                           "write the 'name' of another item, or remove 'interface'",
-                          "%s: line %d: name servers for an interface that is not in the "
-                          "document: cloud-init from 22.4 on fails with every renderer",
-                          description, name->line);
+                          ": name servers for an interface that is not in the "
+                          "document: cloud-init from 22.4 on fails with every renderer");
     }
 }
 
