@@ -297,47 +297,31 @@ add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
     return 0;
 }
 
+/* Adds the named domains in their order, or all of them. */
 static int
-compare_names(const void *one, const void *other)
+collect(struct rows *rows, struct operands *operands, const struct context *context,
+        virConnectPtr connection, struct failure **failure)
 {
-    return strcmp(((const struct domain_status *)one)->name,
-                  ((const struct domain_status *)other)->name);
-}
+    const bool all = context->operand_count == 0;
 
-/* Adds the named domains in their order. */
-static int
-collect_named(struct rows *rows, const struct operands *operands,
-              virConnectPtr connection, struct failure **failure)
-{
+    if (operands_expand(operands, context, connection, failure) < 0)
+        return -1;
+    if (all &&
+        libvirt_list_all(connection, &operands->list, &operands->count, failure) < 0)
+        return -1;
     for (size_t i = 0; i < operands->count; i++) {
+        cleanup_failure struct failure *reason = NULL;
         cleanup_libvirt_domain virDomainPtr domain =
-            libvirt_find_domain(connection, operands->list[i], failure);
+            libvirt_find_domain(connection, operands->list[i], &reason);
 
-        if (!domain || add_row(rows, domain, failure) < 0)
+        if (!domain && all && reason->code == FAILURE_DOMAIN_MISSING)
+            continue;
+        if (!domain || add_row(rows, domain, &reason) < 0) {
+            *failure = steal(reason);
             return -1;
+        }
     }
     return 0;
-}
-
-/* Adds all domains, sorted by name. */
-static int
-collect_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
-{
-    virDomainPtr *domains = NULL;
-    int count = virConnectListAllDomains(connection, &domains, 0);
-    int result = 0;
-
-    if (count < 0)
-        return libvirt_fail(failure, "could not list the domains");
-    for (int i = 0; i < count; i++) {
-        if (result == 0)
-            result = add_row(rows, domains[i], failure);
-        virDomainFree(domains[i]);
-    }
-    free(domains);
-    if (rows->count > 0)
-        qsort(rows->list, rows->count, sizeof(rows->list[0]), compare_names);
-    return result;
 }
 
 /* What the caller may not read of one domain, they may not read of any: then one reason is
@@ -362,12 +346,12 @@ print_reasons(const struct rows *rows)
 }
 
 static void
-print_rows(const struct rows *rows, const struct context *context,
+print_rows(const struct rows *rows, const struct context *context, const char *columns,
            const struct status_table *table)
 {
     if (context->json)
         status_print_json(rows);
-    else if (context->operand_count == 1 && rows->count == 1 && !table)
+    else if (context->operand_count == 1 && rows->count == 1 && !columns)
         status_print_page(&rows->list[0]);
     else if (rows->count > 0 || context->operand_count == 0)
         status_print_table(rows, table);
@@ -384,22 +368,15 @@ run(const struct context *context, const void *data, struct failure **failure)
     __attribute__((cleanup(rows_clear))) struct rows rows = {.root = context->root,
                                                              .config = &config};
     cleanup_connection virConnectPtr connection = NULL;
-    int result;
 
-    if (options->columns && status_read_table(&table, options->columns, failure) < 0)
+    if (status_read_table(&table, options->columns, failure) < 0)
         return -1;
     connection = libvirt_connect_here(context, true, failure);
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
-    if (!connection || operands_expand(&operands, context, connection, failure) < 0)
+    if (!connection || collect(&rows, &operands, context, connection, failure) < 0)
         return -1;
-    if (context->operand_count > 0)
-        result = collect_named(&rows, &operands, connection, failure);
-    else
-        result = collect_all(&rows, connection, failure);
-    if (result < 0)
-        return -1;
-    print_rows(&rows, context, options->columns ? &table : NULL);
+    print_rows(&rows, context, options->columns, &table);
     if (!context->quiet) {
         print_reasons(&rows);
         if (scope()->home && !context->json && context->operand_count == 0)

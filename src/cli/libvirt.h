@@ -57,6 +57,10 @@ int libvirt_require_own(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
+/* Adds the UUIDs of all domains to the list, sorted by name. */
+int libvirt_list_all(virConnectPtr connection, char ***uuids, size_t *count,
+                     struct failure **failure);
+
 /* Return: whether the name may be a pattern of names (fnmatch(3)). */
 bool libvirt_is_pattern(const char *name);
 

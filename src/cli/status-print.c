@@ -50,21 +50,6 @@ word_of(const struct domain_status *row, enum answer answer)
     return answer == ANSWER_YES ? "yes" : "no";
 }
 
-/* Adds a line to the table: of each text a copy that can be shown, "-" for NULL and "". */
-static void
-add_line(struct libscols_table *table, const char *const *texts)
-{
-    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
-
-    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
-        char *copy = xstrdup(texts[i] && *texts[i] ? texts[i] : "-");
-
-        utf8_replace_controls(copy);
-        if (scols_line_refer_data(line, i, copy) < 0)
-            abort();
-    }
-}
-
 /* Return: how far cloud-init is, owned by the caller (free), or NULL. */
 static char *
 describe_progress(const struct domain_status *row)
@@ -167,12 +152,8 @@ make_cell(const struct domain_status *row, enum column column)
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* Those that fit into 80 characters. */
-static const struct status_table usual_table = {
-    .columns = {COLUMN_DOMAIN, COLUMN_STATE, COLUMN_CLOUD_INIT, COLUMN_SINCE,
-                COLUMN_ADDRESS, COLUMN_GUEST_SAYS},
-    .count = 6,
-};
+/* The columns that fit into 80 characters. */
+#define USUAL_COLUMNS "domain,state,cloud-init,since,address,guest-says"
 
 /* Return: whether the title, with '-' for its blank, is the word; its case does not
  * matter. */
@@ -190,7 +171,7 @@ is_title(const char *title, const char *word)
 int
 status_read_table(struct status_table *table, const char *list, struct failure **failure)
 {
-    cleanup_free char *words = xstrdup(list);
+    cleanup_free char *words = xstrdup(list ? list : USUAL_COLUMNS);
     char *rest = words;
 
     table->count = 0;
@@ -215,44 +196,46 @@ status_read_table(struct status_table *table, const char *list, struct failure *
     return 0;
 }
 
+/* Adds the domain's line, or with NULL that of the titles: of each text what can be shown of
+ * it, "-" for NULL and "". */
 static void
-add_domain(struct libscols_table *table, const struct domain_status *row,
-           const struct status_table *columns)
+add_line(struct libscols_table *lines, const struct status_table *table,
+         const struct domain_status *row)
 {
-    char *cells[ARRAY_SIZE(columns->columns)];
+    struct libscols_line *line = xchecked(scols_table_new_line(lines, NULL));
 
-    for (size_t i = 0; i < columns->count; i++)
-        cells[i] = make_cell(row, columns->columns[i]);
-    add_line(table, (const char *const *)cells);
-    for (size_t i = 0; i < columns->count; i++)
-        free(cells[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        const enum column column = table->columns[i];
+        cleanup_free char *cell = row ? make_cell(row, column) : xstrdup(titles[column]);
+        char *text = cell && *cell ? steal(cell) : xstrdup("-");
+
+        utf8_replace_controls(text);
+        if (scols_line_refer_data(line, i, text) < 0)
+            abort();
+    }
 }
 
 /* main sets no locale, so that nothing else depends on one. But libc and libsmartcols only
  * know the width of a character in a UTF-8 locale; they get one that every glibc has. */
 void
-status_print_table(const struct rows *rows, const struct status_table *chosen)
+status_print_table(const struct rows *rows, const struct status_table *table)
 {
-    const struct status_table *columns = chosen ? chosen : &usual_table;
-    const char *headings[ARRAY_SIZE(columns->columns)];
-    struct libscols_table *table = xchecked(scols_new_table());
+    struct libscols_table *lines = xchecked(scols_new_table());
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = uselocale(utf8);
 
     /* The titles are an ordinary line, which is printed even if it is the only one. */
-    scols_table_enable_noheadings(table, 1);
-    scols_table_enable_noencoding(table, 1);
-    scols_table_set_column_separator(table, "  ");
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < columns->count; i++) {
-        xchecked(scols_table_new_column(table, "", 0, 0));
-        headings[i] = titles[columns->columns[i]];
-    }
-    add_line(table, headings);
+    scols_table_enable_noheadings(lines, 1);
+    scols_table_enable_noencoding(lines, 1);
+    scols_table_set_column_separator(lines, "  ");
+    scols_table_set_termforce(lines, SCOLS_TERMFORCE_NEVER);
+    for (size_t i = 0; i < table->count; i++)
+        xchecked(scols_table_new_column(lines, "", 0, 0));
+    add_line(lines, table, NULL);
     for (size_t i = 0; i < rows->count; i++)
-        add_domain(table, &rows->list[i], columns);
-    scols_print_table(table);
-    scols_unref_table(table);
+        add_line(lines, table, &rows->list[i]);
+    scols_print_table(lines);
+    scols_unref_table(lines);
     uselocale(before);
     if (utf8)
         freelocale(utf8);

@@ -42,7 +42,6 @@ struct rows {
     const struct config *config; /* borrowed */
     struct domain_status *list;
     size_t count;
-    bool is_missing; /* a domain that was named */
 };
 
 /* --- output ----------------------------------------------------------------------- */
@@ -68,15 +67,15 @@ struct status_table {
     size_t count;
 };
 
-/* Reads the columns' names, which commas divide. */
+/* Reads the columns' names, which commas divide; of NULL, the usual ones. */
 int status_read_table(struct status_table *table, const char *list,
                       struct failure **failure);
 
 /* Prints a list of objects. */
 void status_print_json(const struct rows *rows);
 
-/* Prints a line for each domain; with NULL, with the usual columns. */
-void status_print_table(const struct rows *rows, const struct status_table *chosen);
+/* Prints a line for each domain. */
+void status_print_table(const struct rows *rows, const struct status_table *table);
 
 /* Prints all that is known of the domain. */
 void status_print_page(const struct domain_status *row);
