@@ -383,42 +383,25 @@ check_part_network(const struct check *check, const struct part *part,
 }
 
 static void
-check_gateways(const struct check *check)
+check_nic(const struct check *check, const struct nic *nic)
 {
     const struct request *request = check->request;
-    const struct network *network = request->network;
+    const char *const gateways[] = {nic->gateway4, nic->gateway6};
 
-    for (size_t i = 0; network && i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-        const char *const gateways[] = {nic->gateway4, nic->gateway6};
-
-        for (size_t j = 0; j < ARRAY_SIZE(gateways); j++) {
-            if (gateways[j] && nic_is_outside(nic, gateways[j]))
-                check_warn(check, WARNING_GATEWAY_OUTSIDE, request->line,
-                           "if that is not so on purpose, give the nic an address in "
-                           "the gateway's network, with the right prefix",
-                           "the gateway '%s' is not in the network of any of the nic's "
-                           "addresses: only guests with %sNetworkManager reach it",
-                           gateways[j],
-                           request->datasource->has_network_data ? "" : "netplan or ");
-        }
+    for (size_t i = 0; i < ARRAY_SIZE(gateways); i++) {
+        if (gateways[i] && nic_is_outside(nic, gateways[i]))
+            check_warn(check, WARNING_GATEWAY_OUTSIDE, request->line,
+                       "if that is not so on purpose, give the nic an address in "
+                       "the gateway's network, with the right prefix",
+                       "the gateway '%s' is not in the network of any of the nic's "
+                       "addresses: only guests with %sNetworkManager reach it",
+                       gateways[i],
+                       request->datasource->has_network_data ? "" : "netplan or ");
     }
-}
-
-static void
-check_addresses(const struct check *check)
-{
-    const struct request *request = check->request;
-    const struct network *network = request->network;
-
-    for (size_t i = 0; network && i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-
-        for (size_t j = 0; j < nic->address_count; j++) {
-            if (is_outside_user_network(check, nic->addresses[j]))
-                check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
-                           "'%s' " USER_NETWORK, nic->addresses[j]);
-        }
+    for (size_t i = 0; i < nic->address_count; i++) {
+        if (is_outside_user_network(check, nic->addresses[i]))
+            check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
+                       "'%s' " USER_NETWORK, nic->addresses[i]);
     }
 }
 
@@ -460,12 +443,13 @@ void
 check_network(const struct check *check)
 {
     const struct request *request = check->request;
+    const struct network *network = request->network;
     const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = part ? rules_read(&yaml, part) : NULL;
 
-    check_gateways(check);
-    check_addresses(check);
+    for (size_t i = 0; network && i < network->nic_count; i++)
+        check_nic(check, &network->nics[i]);
     check_match(check);
     if (root && request->datasource->has_network_data)
         rules_apply(check, part, root, network_data);

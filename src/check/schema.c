@@ -20,23 +20,6 @@
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
 
-/* Return: as child_run(). */
-static int
-run(const char *const *words, int document, struct buffer *output)
-{
-    const int documents[] = {document, -1};
-    const struct child child = {
-        .words = words,
-        .documents = documents,
-        .output = LIMIT_SCHEMA_OUTPUT,
-        .memory = LIMIT_SCHEMA_MEMORY,
-        .seconds = LIMIT_SCHEMA_SECONDS,
-        .unprivileged = true,
-    };
-
-    return document < 0 ? CHILD_MISSING : child_run(&child, output);
-}
-
 /* Turns each line that cloud-init reports into a warning.
  * Return: whether cloud-init is installed and has checked the part. */
 static bool
@@ -48,8 +31,17 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
     const char *const words[] = {
         "cloud-init", "schema", "--config-file", path, type ? "--schema-type" : NULL,
         type,         NULL};
+    const int documents[] = {document, -1};
+    const struct child child = {
+        .words = words,
+        .documents = documents,
+        .output = LIMIT_SCHEMA_OUTPUT,
+        .memory = LIMIT_SCHEMA_MEMORY,
+        .seconds = LIMIT_SCHEMA_SECONDS,
+        .unprivileged = true,
+    };
     cleanup_buffer struct buffer output = {0};
-    int status = run(words, document, &output);
+    int status = document < 0 ? CHILD_MISSING : child_run(&child, &output);
     const char *reason = "it failed";
     char *rest = output.data;
     bool found = false;
