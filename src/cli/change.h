@@ -25,7 +25,8 @@ struct change_options {
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
 
 /* Puts the <cloud-init> element that the text is in the place of the domain's. The lines of
- * elements (xml_line()) are from then on those of the text, and 0 for all others. */
+ * elements (xml_line()) are from then on those of the text, and 0 for all others. A failure has
+ * a hint. */
 int definition_put_element(const struct domain *domain, const struct buffer *text,
                            struct failure **failure);
 

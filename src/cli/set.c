@@ -35,16 +35,6 @@ is_standard_input(const struct option_value *value)
     return is_path(value) && strcmp(value->text, "-") == 0;
 }
 
-bool
-set_reads_standard_input(const struct option_values *values)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        if (is_standard_input(&values->list[i]))
-            return true;
-    }
-    return false;
-}
-
 char *
 set_describe_source(const struct option_value *value)
 {
@@ -367,7 +357,7 @@ set_describe(const struct option_values *values)
 
 int
 set_check_values(const struct context *context, const struct option_values *values,
-                 struct failure **failure)
+                 bool *reads_input, struct failure **failure)
 {
     const struct option_value *first = NULL;
 
@@ -390,6 +380,7 @@ set_check_values(const struct context *context, const struct option_values *valu
                                      "could not read '%s'\n" FILE_HINT, value->text);
         }
     }
+    *reads_input = first != NULL;
     return 0;
 }
 
