@@ -217,16 +217,18 @@ wire_text(const struct context *context, virConnectPtr connection,
     return maker_run(&hello, xml, &host, wired, failure);
 }
 
-static int
-define_wired(const struct context *context, virConnectPtr connection, virDomainPtr domain,
-             struct maker_result *wired, struct failure **failure)
+int
+definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
+                           virDomainPtr domain, struct maker_result *wired,
+                           struct failure **failure)
 {
     cleanup_buffer struct buffer before = {0};
     cleanup_buffer struct buffer now = {0};
     cleanup_maker_result struct maker_result again = {0};
     virDomainPtr defined;
 
-    if (read_definition(domain, &before, failure) < 0 ||
+    if (definition_require(domain, failure) < 0 ||
+        read_definition(domain, &before, failure) < 0 ||
         wire_text(context, connection, &before, wired, failure) < 0)
         return -1;
     if (wired->change_count == 0)
@@ -249,20 +251,6 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         return fail_changed(domain, "at the same time, and what was written is gone",
                             failure);
     return 1;
-}
-
-int
-definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct maker_result *wired,
-                           struct failure **failure)
-{
-    const int persistent = virDomainIsPersistent(domain);
-
-    if (persistent < 0)
-        return libvirt_fail(failure, "could not look at the domain");
-    if (persistent == 0)
-        return definition_fail_transient(domain, failure);
-    return define_wired(context, connection, domain, wired, failure);
 }
 
 /* --- where it belongs --------------------------------------------------------------- */

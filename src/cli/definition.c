@@ -70,8 +70,14 @@ read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
 }
 
 int
-definition_fail_transient(virDomainPtr domain, struct failure **failure)
+definition_require(virDomainPtr domain, struct failure **failure)
 {
+    const int persistent = virDomainIsPersistent(domain);
+
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    if (persistent > 0)
+        return 0;
     return failure_set(failure, FAILURE_DOMAIN,
                        "domain '%s' is transient: libvirt has no definition\n"
                        "wire the XML that it is created from",
@@ -84,16 +90,13 @@ read_libvirt(struct definition *definition, enum definition_use use,
              struct failure **failure)
 {
     const bool change = use == DEFINITION_CHANGE;
-    const bool must_persist = change || use == DEFINITION_TRIAL;
-    int persistent = must_persist ? virDomainIsPersistent(definition->libvirt) : 1;
     cleanup_free char *text = NULL;
     int result;
 
-    if (persistent < 0)
-        return libvirt_fail(failure, "could not look at the domain");
     /* To define it would make it persistent. */
-    if (persistent == 0)
-        return definition_fail_transient(definition->libvirt, failure);
+    if ((change || use == DEFINITION_TRIAL) &&
+        definition_require(definition->libvirt, failure) < 0)
+        return -1;
     result = read_xml(definition->libvirt,
                       VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
                       &text, &definition->doc, &definition->domain, failure);

@@ -57,8 +57,8 @@ int definition_load_known(struct definition *definition, virDomainPtr domain,
 
 void definition_clear(struct definition *definition);
 
-/* Sets the failure that the domain has no definition. Return: -1. */
-int definition_fail_transient(virDomainPtr domain, struct failure **failure);
+/* Fails if libvirt has no definition of the domain: it is transient. */
+int definition_require(virDomainPtr domain, struct failure **failure);
 
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 
