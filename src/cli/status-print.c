@@ -8,11 +8,13 @@
 #include "base/json.h"
 #include "cli/io.h"
 #include "cli/status.h"
+#include "domain/vocabulary.h"
 
-static json_t *
-pack_answer(enum answer answer)
+/* Return: the text that --json has there, or NULL. */
+static const char *
+text_of(const struct domain_status *row, const char *member)
 {
-    return answer == ANSWER_UNKNOWN ? json_null() : json_boolean(answer == ANSWER_YES);
+    return json_string_value(json_object_get(row->json, member));
 }
 
 void
@@ -20,58 +22,48 @@ status_print_json(const struct rows *rows)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct domain_status *row = &rows->list[i];
-
-        json_add(list,
-                 json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
-                           "s:O, s:s?, s:o, s:s?}",
-                           "domain", row->name, "uuid", row->uuid, "state", row->state,
-                           "wired", pack_answer(row->wired), "seed",
-                           pack_answer(row->seed), "datasource", row->datasource,
-                           "instance-id", row->instance_id, "result",
-                           guest_state_word(row->result), "stage",
-                           guest_stage_name(row->stage), "since", row->since, "errors",
-                           row->errors, "warnings", row->warnings, "address",
-                           row->address, "guest-says",
-                           consumption_pack(row->consumption, row->reason, &row->claim),
-                           "message", row->unread ? row->unread->message : NULL));
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        json_add(list, json_incref(rows->list[i].json));
     json_print(list);
 }
 
+/* Return: what is shown of true, false, or null, which is unknown. */
 static const char *
-word_of(const struct domain_status *row, enum answer answer)
+word_of(const struct domain_status *row, const char *member)
 {
-    if (answer == ANSWER_UNKNOWN)
+    const json_t *value = json_object_get(row->json, member);
+
+    if (json_is_null(value))
         return "?";
-    if (answer == ANSWER_NO && !row->wants_seed)
+    if (json_is_false(value) && !row->wants_seed)
         return "-";
-    return answer == ANSWER_YES ? "yes" : "no";
+    return json_is_true(value) ? "yes" : "no";
 }
 
 /* Return: how far cloud-init is, owned by the caller (free), or NULL. */
 static char *
 describe_progress(const struct domain_status *row)
 {
-    const char *stage = guest_stage_name(row->stage);
-    const char *word = guest_state_word(row->result);
+    const char *stage = text_of(row, "stage");
+    const char *result = text_of(row, "result");
 
-    if (row->result == GUEST_STATE_UNKNOWN)
+    if (!result)
+        return NULL;
+    if (strcmp(result, guest_state_word(GUEST_STATE_UNKNOWN)) == 0)
         return xstrdup("?");
-    if (row->result == GUEST_STATE_RUNNING && stage)
-        return xasprintf("%s, %s", word, stage);
-    return word ? xstrdup(word) : NULL;
+    if (strcmp(result, guest_state_word(GUEST_STATE_RUNNING)) == 0 && stage)
+        return xasprintf("%s, %s", result, stage);
+    return xstrdup(result);
 }
 
 /* Return: what the guest says of its seed, owned by the caller (free), or NULL. */
 static char *
 describe_consumption(const struct domain_status *row, const char *reason)
 {
-    const bool is_silent =
-        row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED;
+    static const char *const silent[] = {"none", "unfinished", NULL};
+    const char *result = text_of(row, "result");
 
-    if (row->consumption == CONSUMPTION_UNKNOWN && is_silent)
+    if (row->consumption == CONSUMPTION_UNKNOWN && result && word_is_in(result, silent))
         return xstrdup("nothing");
     return consumption_describe(row->consumption, reason);
 }
@@ -96,58 +88,38 @@ describe_time(const char *text, bool in_short)
     return xstrndup(whole, strlen("2026-01-01"));
 }
 
-static char *
-copy_text(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-static const char *const titles[] = {
-    [COLUMN_DOMAIN] = "DOMAIN",
-    [COLUMN_UUID] = "UUID",
-    [COLUMN_STATE] = "STATE",
-    [COLUMN_WIRED] = "WIRED",
-    [COLUMN_SEED] = "SEED",
-    [COLUMN_DATASOURCE] = "DATASOURCE",
-    [COLUMN_INSTANCE_ID] = "INSTANCE-ID",
-    [COLUMN_CLOUD_INIT] = "CLOUD-INIT",
-    [COLUMN_SINCE] = "SINCE",
-    [COLUMN_ADDRESS] = "ADDRESS",
-    [COLUMN_GUEST_SAYS] = "GUEST SAYS",
+/* The columns, and what --json has of them. */
+static const struct {
+    const char *title, *member;
+} columns[] = {
+    {"DOMAIN", "domain"},
+    {"UUID", "uuid"},
+    {"STATE", "state"},
+    {"WIRED", "wired"},
+    {"SEED", "seed"},
+    {"DATASOURCE", "datasource"},
+    {"INSTANCE-ID", "instance-id"},
+    {"CLOUD-INIT", "result"},
+    {"SINCE", "since"},
+    {"ADDRESS", "address"},
+    {"GUEST SAYS", "guest-says"},
 };
-static_assert(ARRAY_SIZE(titles) == COLUMN_COUNT, "each column has its title");
 
 /* Return: what the column has of the domain, owned by the caller (free), or NULL. */
 static char *
-make_cell(const struct domain_status *row, enum column column)
+make_cell(const struct domain_status *row, const char *member)
 {
-    switch (column) {
-    case COLUMN_DOMAIN:
-        return xstrdup(row->name);
-    case COLUMN_UUID:
-        return xstrdup(row->uuid);
-    case COLUMN_STATE:
-        return xstrdup(row->state);
-    case COLUMN_WIRED:
-        return xstrdup(word_of(row, row->wired));
-    case COLUMN_SEED:
-        return xstrdup(word_of(row, row->seed));
-    case COLUMN_DATASOURCE:
-        return copy_text(row->datasource);
-    case COLUMN_INSTANCE_ID:
-        return copy_text(row->instance_id);
-    case COLUMN_CLOUD_INIT:
+    const char *text = text_of(row, member);
+
+    if (strcmp(member, "result") == 0)
         return describe_progress(row);
-    case COLUMN_SINCE:
-        return describe_time(row->since, true);
-    case COLUMN_ADDRESS:
-        return copy_text(row->address);
-    case COLUMN_GUEST_SAYS:
+    if (strcmp(member, "since") == 0)
+        return describe_time(text, true);
+    if (strcmp(member, "guest-says") == 0)
         return describe_consumption(row, NULL);
-    case COLUMN_COUNT:
-        break;
-    }
-    return NULL;
+    if (strcmp(member, "wired") == 0 || strcmp(member, "seed") == 0)
+        return xstrdup(word_of(row, member));
+    return text ? xstrdup(text) : NULL;
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -178,9 +150,9 @@ status_read_table(struct status_table *table, const char *list, struct failure *
     for (const char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         size_t i = 0;
 
-        while (i < COLUMN_COUNT && !is_title(titles[i], word))
+        while (i < ARRAY_SIZE(columns) && !is_title(columns[i].title, word))
             i++;
-        if (i == COLUMN_COUNT)
+        if (i == ARRAY_SIZE(columns))
             return failure_set(failure, FAILURE_USAGE,
                                "there is no column '%.64s'\n"
                                "the columns are domain, uuid, state, wired, seed, "
@@ -191,7 +163,7 @@ status_read_table(struct status_table *table, const char *list, struct failure *
             return failure_set(failure, FAILURE_USAGE,
                                "too many columns, at most %zu\nname each once",
                                ARRAY_SIZE(table->columns));
-        table->columns[table->count++] = (enum column)i;
+        table->columns[table->count++] = i;
     }
     return 0;
 }
@@ -205,8 +177,9 @@ add_line(struct libscols_table *lines, const struct status_table *table,
     struct libscols_line *line = xchecked(scols_table_new_line(lines, NULL));
 
     for (size_t i = 0; i < table->count; i++) {
-        const enum column column = table->columns[i];
-        cleanup_free char *cell = row ? make_cell(row, column) : xstrdup(titles[column]);
+        const size_t column = table->columns[i];
+        cleanup_free char *cell =
+            row ? make_cell(row, columns[column].member) : xstrdup(columns[column].title);
         char *text = cell && *cell ? steal(cell) : xstrdup("-");
 
         utf8_replace_controls(text);
@@ -269,25 +242,25 @@ status_print_page(const struct domain_status *row)
 {
     cleanup_free char *progress = describe_progress(row);
     cleanup_free char *says = describe_consumption(row, row->reason);
-    cleanup_free char *when = describe_time(row->since, false);
+    cleanup_free char *when = describe_time(text_of(row, "since"), false);
     cleanup_free char *since = NULL;
 
     if (progress && when)
         since = xasprintf("%s, since %s", progress, when);
-    print_field("domain", row->name);
-    print_field("uuid", row->uuid);
-    print_field("state", row->state);
-    print_field("wired", word_of(row, row->wired));
-    print_field("seed", word_of(row, row->seed));
+    print_field("domain", text_of(row, "domain"));
+    print_field("uuid", text_of(row, "uuid"));
+    print_field("state", text_of(row, "state"));
+    print_field("wired", word_of(row, "wired"));
+    print_field("seed", word_of(row, "seed"));
     print_field("documents", row->documents);
-    print_field("datasource", row->datasource);
-    print_field("instance-id", row->instance_id);
+    print_field("datasource", text_of(row, "datasource"));
+    print_field("instance-id", text_of(row, "instance-id"));
     print_field("cloud-init", since ? since : progress);
     print_field("version", row->claim.version);
     print_field("guest says", says);
-    print_field("address", row->address);
-    print_fields("error", row->errors);
-    print_fields("warning", row->warnings);
+    print_field("address", text_of(row, "address"));
+    print_fields("error", json_object_get(row->json, "errors"));
+    print_fields("warning", json_object_get(row->json, "warnings"));
     if (row->claim.failed_module)
         print_field("module", row->claim.failed_module);
     if (row->claim.failed_log)
