@@ -142,34 +142,25 @@ remove_element(struct writing *writing, const struct setting *setting)
         set_remove_if_empty(parent);
 }
 
+/* The element has the value, or the content of its file. */
 static int
-add_text(struct writing *writing, const struct option_value *value,
-         struct failure **failure)
+add_content(struct writing *writing, const struct option_value *value,
+            struct failure **failure)
 {
     const struct setting *setting = value->row->data;
+    cleanup_buffer struct buffer content = {0};
     xmlNode *parent = writing->element;
     xmlNode *node;
 
     if (setting->below)
         parent = set_find_or_add(parent, setting->below);
-    node = set_indent(element_add_text(parent, setting->element, value->text));
-    if (setting->attribute)
-        xml_set_attribute(node, setting->attribute, setting->value);
-    return 0;
-}
-
-static int
-add_document(struct writing *writing, const struct option_value *value,
-             struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    cleanup_buffer struct buffer content = {0};
-    xmlNode *node;
-
-    if (set_read(writing, value, LIMIT_PART, &content, failure) < 0)
+    if (!is_path(value))
+        node = element_add_text(parent, setting->element, value->text);
+    else if (set_read(writing, value, LIMIT_PART, &content, failure) == 0)
+        node = element_add_data(parent, setting->element, content.data, content.size);
+    else
         return -1;
-    node = set_indent(
-        element_add_data(writing->element, setting->element, content.data, content.size));
+    set_indent(node);
     if (setting->attribute)
         xml_set_attribute(node, setting->attribute, setting->value);
     return 0;
@@ -410,15 +401,15 @@ set_check_documents(const struct domain *domain, struct failure **failure)
 
 const struct option_row set_rows[] = {
     SETTING("user-data", "FILE", "a document for cloud-init *", .element = "user-data",
-            .add = add_document),
+            .add = add_content),
     SETTING("user-data-raw", "FILE",
             "a document for a guest without cloud-init, given alone",
-            .element = "user-data", .add = add_document, .attribute = "format",
+            .element = "user-data", .add = add_content, .attribute = "format",
             .value = "raw"),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
-            .element = "vendor-data", .add = add_document),
+            .element = "vendor-data", .add = add_content),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json",
-            .element = "network-config", .add = add_document),
+            .element = "network-config", .add = add_content),
     SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *",
             .element = "meta-data", .remove = remove_entry, .add = add_entry),
     SETTING("ssh-key", "FILE", "the public keys of the default user *",
@@ -428,16 +419,16 @@ const struct option_row set_rows[] = {
     SETTING("machine-id", "per-instance", "a machine-id of its own for each instance",
             .remove = remove_attribute, .add = add_attribute),
     SETTING("hostname", "NAME", "instead of the domain's name", .element = "hostname",
-            .add = add_text),
+            .add = add_content),
     SETTING("instance-id", "ID", "instead of the domain's UUID", .element = "instance-id",
-            .add = add_text, .attribute = "policy", .value = "fixed"),
+            .add = add_content, .attribute = "policy", .value = "fixed"),
     SETTING("instance-id-policy", "content|domain",
             "content: a new one whenever the seed changes", .element = "instance-id",
             .add = add_instance_id_policy),
     SETTING("user", "NAME", "the default user's name", .below = "initialization",
-            .element = "user_name", .add = add_text),
+            .element = "user_name", .add = add_content),
     SETTING("timezone", "ZONE", "such as Europe/Berlin", .below = "initialization",
-            .element = "timezone", .add = add_text),
+            .element = "timezone", .add = add_content),
     SETTING(
         "ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,search=DOMAIN,mac=MAC|dhcp",
         "the address of an interface, by its mac= or network=; all but the address is optional *",
