@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/json.h"
 #include "base/scope.h"
 #include "cli/change.h"
 #include "cli/io.h"
@@ -385,44 +384,49 @@ change_each(const struct context *context, const void *command_options,
 
 /* --- its summary -------------------------------------------------------------------- */
 
-void
-wiring_parts_read(struct wiring_parts *parts, const struct definition *definition,
-                  bool with_request)
+json_t *
+wiring_parts_read(const struct definition *definition, bool with_request)
 {
     cleanup_domain struct domain domain = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *serial = NULL;
+    json_t *parts = json_object();
 
     /* Disks of definition->domain may be gone after wiring. */
     if (domain_read(&domain, definition->doc, &ignored) < 0)
-        return;
+        return parts;
     wire_facts_read(&facts, &domain);
     serial = xml_text(domain_find_serial(&domain));
-    if (facts.disk)
-        texts_add(&parts->words, &parts->count,
-                  xasprintf("%s %s", facts.disk->device, facts.disk->target));
+    if (facts.disk) {
+        cleanup_free char *drive =
+            xasprintf("%s %s", facts.disk->device, facts.disk->target);
+
+        json_set(parts, drive, json_null());
+    }
     if (strstr(serial, "ds="))
-        texts_add(&parts->words, &parts->count, xstrdup("serial"));
+        json_set(parts, "serial", json_null());
     if (facts.reports)
-        texts_add(&parts->words, &parts->count, xstrdup("report channel"));
+        json_set(parts, "report channel", json_null());
     if (facts.logs)
-        texts_add(&parts->words, &parts->count, xstrdup("log channel"));
+        json_set(parts, "log channel", json_null());
     if (facts.uses_shim)
-        texts_add(&parts->words, &parts->count, xstrdup("through its emulator"));
+        json_set(parts, "through its emulator", json_null());
     if (with_request && request_find(&domain))
-        texts_add(&parts->words, &parts->count, xstrdup("<cloud-init>"));
+        json_set(parts, "<cloud-init>", json_null());
+    return parts;
 }
 
 char *
-wiring_parts_describe(const char *done, const struct wiring_parts *parts,
-                      const struct wiring_parts *without)
+wiring_parts_describe(const char *done, json_t *parts, const json_t *without)
 {
     cleanup_buffer struct buffer list = {0};
+    const char *word;
+    json_t *ignored;
 
-    for (size_t i = 0; i < parts->count; i++) {
-        if (!texts_have(without->words, without->count, parts->words[i]))
-            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", parts->words[i]);
+    json_object_foreach(parts, word, ignored) {
+        if (!json_object_get(without, word))
+            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", word);
     }
     return list.size > 0 ? xasprintf("%s (%s)", done, list.data) : xstrdup(done);
 }
