@@ -20,7 +20,7 @@ struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text;               /* as libvirt gave it, if it is to change */
+    char *text;               /* as libvirt gave it; NULL if it came from a file */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     bool is_defined;      /* libvirt has the change, or may have it */
