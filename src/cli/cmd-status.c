@@ -347,18 +347,6 @@ print_reasons(const struct rows *rows)
     }
 }
 
-static void
-print_rows(const struct rows *rows, const struct context *context, const char *columns,
-           const struct status_table *table)
-{
-    if (context->json)
-        status_print_json(rows);
-    else if (context->operand_count == 1 && rows->count == 1 && !columns)
-        status_print_page(&rows->list[0]);
-    else if (rows->count > 0 || context->operand_count == 0)
-        status_print_table(rows, table);
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -378,7 +366,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, &operands, context, connection, failure) < 0)
         return -1;
-    print_rows(&rows, context, options->columns, &table);
+    if (context->json)
+        status_print_json(&rows);
+    else if (context->operand_count == 1 && rows.count == 1 && !options->columns)
+        status_print_page(&rows.list[0]);
+    else if (rows.count > 0 || context->operand_count == 0)
+        status_print_table(&rows, &table);
     if (!context->quiet) {
         print_reasons(&rows);
         if (scope()->home && !context->json && context->operand_count == 0)
