@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "base/fs.h"
 #include "base/names.h"
 #include "cli/ask.h"
 #include "cli/io.h"
@@ -47,28 +48,20 @@ set_describe_source(const struct option_value *value)
     return xasprintf("'%s'", value->text);
 }
 
-static int
-read_value(const struct option_value *value, size_t limit, struct buffer *content,
-           struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-
-    if (setting->asks_for)
-        return ask_password(setting->asks_for, content, failure);
-    return io_read(is_standard_input(value) ? NULL : value->text, limit, FILE_HINT,
-                   content, failure);
-}
-
 int
 set_read(const struct writing *writing, const struct option_value *value, size_t limit,
          struct buffer *content, struct failure **failure)
 {
-    struct set_content *kept;
+    const struct setting *setting = value->row->data;
+    struct set_content *kept = &writing->contents->list[writing->index];
+    int result = 0;
 
-    if (!writing->contents)
-        return read_value(value, limit, content, failure);
-    kept = &writing->contents->list[writing->index];
-    if (!kept->is_read && read_value(value, limit, &kept->data, failure) < 0)
+    if (!kept->is_read && setting->asks_for)
+        result = ask_password(setting->asks_for, &kept->data, failure);
+    else if (!kept->is_read)
+        result = io_read(is_standard_input(value) ? NULL : value->text, limit, FILE_HINT,
+                         &kept->data, failure);
+    if (result < 0)
         return -1;
     kept->is_read = true;
     buffer_append(content, kept->data.data, kept->data.size);
@@ -318,7 +311,6 @@ describe_value(const struct option_value *value)
     const struct setting *setting = value->row->data;
     const char *name = value->row->name;
     const char *text = value->text;
-    const char *slash = strrchr(text, '/');
 
     if (!*text)
         return xasprintf("no %s", name);
@@ -327,7 +319,7 @@ describe_value(const struct option_value *value)
     if (is_standard_input(value))
         return xasprintf("%s of standard input", name);
     if (is_path(value))
-        return xasprintf("%s %s", name, slash ? slash + 1 : text);
+        return xasprintf("%s %s", name, fs_base_name(text));
     if (setting->add == add_entry)
         return xasprintf("%s %.*s", name, (int)strcspn(text, "="), text);
     return xasprintf("%s %s", name, text);

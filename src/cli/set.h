@@ -33,7 +33,7 @@ void set_contents_clear(struct set_contents *contents);
 
 struct writing {
     const struct domain *domain;
-    struct set_contents *contents; /* NULL: each is read again for each domain */
+    struct set_contents *contents; /* may be NULL if no value is to be read */
     xmlNode *element;              /* <cloud-init> */
     struct new_passwords *passwords;
     char *generated; /* the password that was made, or NULL; owned by the caller */
