@@ -309,7 +309,7 @@ collect(struct rows *rows, struct operands *operands, const struct context *cont
     if (operands_expand(operands, context, connection, failure) < 0)
         return -1;
     if (all &&
-        libvirt_list_all(connection, &operands->list, &operands->count, failure) < 0)
+        libvirt_expand(connection, NULL, &operands->list, &operands->count, failure) < 0)
         return -1;
     for (size_t i = 0; i < operands->count; i++) {
         cleanup_failure struct failure *reason = NULL;

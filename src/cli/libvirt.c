@@ -372,19 +372,14 @@ add_matches(virConnectPtr connection, const char *pattern, char ***uuids, size_t
 }
 
 int
-libvirt_list_all(virConnectPtr connection, char ***uuids, size_t *count,
-                 struct failure **failure)
-{
-    return add_matches(connection, NULL, uuids, count, failure);
-}
-
-int
 libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
                size_t *count, struct failure **failure)
 {
-    cleanup_libvirt_domain virDomainPtr domain =
-        libvirt_find_domain(connection, operand, failure);
+    cleanup_libvirt_domain virDomainPtr domain = NULL;
 
+    if (!operand)
+        return add_matches(connection, NULL, uuids, count, failure);
+    domain = libvirt_find_domain(connection, operand, failure);
     if (domain) {
         add_uuid(domain, true, uuids, count);
         return 0;

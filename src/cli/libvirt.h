@@ -57,17 +57,14 @@ int libvirt_require_own(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
-/* Adds the UUIDs of all domains to the list, sorted by name. */
-int libvirt_list_all(virConnectPtr connection, char ***uuids, size_t *count,
-                     struct failure **failure);
-
 /* Return: whether the name may be a pattern of names (fnmatch(3)). */
 bool libvirt_is_pattern(const char *name);
 
 /*
  * Adds the UUIDs of the domains that the operand stands for to the list: of the domain with
  * that name or UUID, whatever its name looks like, or else of those whose names match the
- * pattern, sorted by name, but for those that are in the list. Fails if there is none.
+ * pattern, sorted by name, but for those that are in the list. Fails if there is none. NULL
+ * stands for all domains, if any.
  */
 int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
                    size_t *count, struct failure **failure);
