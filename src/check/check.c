@@ -19,11 +19,22 @@ static void (*const subjects[])(const struct check *check) = {
 static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 
+/* Return: what the part is called in messages, and the line in it unless that is 0, owned by
+ * the caller (free). */
+static char *
+part_place(const struct part *part, int line)
+{
+    cleanup_free char *description = part_describe(part);
+
+    return line > 0 ? xasprintf("%s: line %d", description, line) : steal(description);
+}
+
 void
 check_warn_of(const struct check *check, enum warning id, const struct part *part,
               int line, const char *hint, const char *format, ...)
 {
     struct findings *findings = check->findings;
+    cleanup_free char *place = part ? part_place(part, line) : xstrdup("");
     cleanup_free char *message = NULL;
     struct failure *failure = NULL;
     va_list arguments;
@@ -33,7 +44,7 @@ check_warn_of(const struct check *check, enum warning id, const struct part *par
     va_start(arguments, format);
     message = xvasprintf(format, arguments);
     va_end(arguments);
-    failure_set(&failure, FAILURE_REQUEST, "%s\n%s", message, hint);
+    failure_set(&failure, FAILURE_REQUEST, "%s%s\n%s", place, message, hint);
     if (part) {
         failure->part_line = part->number == 0 ? line : 0;
         part_locate(part, &failure);
@@ -42,18 +53,6 @@ check_warn_of(const struct check *check, enum warning id, const struct part *par
     }
     *array_add(findings->list, findings->count) =
         (struct finding){.id = names[id], .failure = failure};
-}
-
-bool
-check_has_warned(const struct check *check, enum warning id, int line)
-{
-    const struct findings *findings = check->findings;
-
-    for (size_t i = 0; i < findings->count; i++) {
-        if (findings->list[i].id == names[id] && findings->list[i].failure->line == line)
-            return true;
-    }
-    return false;
 }
 
 void

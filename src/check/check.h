@@ -120,15 +120,14 @@ void check_ssh_keys(const struct check *check);
 void check_schema(const struct check *check);
 
 /* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a secret. The
- * line is that of the part's text, or 0, and without a part that of the domain's XML. */
+ * line is that of the part's text, or 0, and without a part that of the domain's XML. The
+ * message of a part begins with its description and that line: "<user-data>: line 3", which
+ * the format continues. */
 void check_warn_of(const struct check *check, enum warning id, const struct part *part,
                    int line, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 #define check_warn(check, id, line, ...)                                                 \
     check_warn_of((check), (id), NULL, (line), __VA_ARGS__)
-
-/* Return: whether there is such a warning at that line. */
-bool check_has_warned(const struct check *check, enum warning id, int line);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);

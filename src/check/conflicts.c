@@ -309,7 +309,6 @@ check_conflicts(const struct check *check)
     for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
         const struct pair *pair = &pairs[i];
         const struct config_document *document = find_document(&documents, pair->key);
-        cleanup_free char *description = NULL;
         const struct yaml_node *node;
 
         if (!document || (pair->needs & needs) != pair->needs)
@@ -317,9 +316,7 @@ check_conflicts(const struct check *check)
         node = pair->cancels(check, &documents, yaml_get(document->yaml.root, pair->key));
         if (!node)
             continue;
-        description = part_describe(&document->part);
         check_warn_of(check, WARNING_CANCELLED, &document->part, node->line, pair->hint,
-                      "%s: line %d: '%s' %s", description, node->line, pair->key,
-                      pair->message);
+                      ": '%s' %s", pair->key, pair->message);
     }
 }

@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <regex.h>
 
 #include "base/json.h"
@@ -75,6 +74,8 @@ schema_errors_clear(struct schema_errors *errors)
 
 /* --- any value ---------------------------------------------------------------------- */
 
+#define NUMBERS (1U << JSON_INTEGER | 1U << JSON_REAL)
+
 static const struct {
     const char *name;
     const char *words;
@@ -83,7 +84,7 @@ static const struct {
     {"object", "a mapping", 1U << JSON_OBJECT},
     {"array", "a list", 1U << JSON_ARRAY},
     {"string", "text", 1U << JSON_STRING},
-    {"number", "a number", 1U << JSON_INTEGER | 1U << JSON_REAL},
+    {"number", "a number", NUMBERS},
     {"integer", "an integer", 1U << JSON_INTEGER},
     {"boolean", "true or false", 1U << JSON_TRUE | 1U << JSON_FALSE},
     {"null", "empty", 1U << JSON_NULL},
@@ -155,47 +156,34 @@ check_enum(struct validation *validation, const json_t *rule, const json_t *valu
         ->other_kind = json_array_size(rule) == 1;
 }
 
-/* What keywords compare. Return: not a number if they do not apply to the value. */
+/* Return: what keywords compare: how many items, keys or characters the value has, or the
+ * number that it is. */
 static double
-count_items(const json_t *value)
+measure(const json_t *value)
 {
-    return json_is_array(value) ? (double)json_array_size(value) : NAN;
-}
+    double length = 0;
 
-static double
-count_keys(const json_t *value)
-{
-    return json_is_object(value) ? (double)json_object_size(value) : NAN;
-}
-
-static double
-number_of(const json_t *value)
-{
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static double
-count_characters(const json_t *value)
-{
-    double length = json_is_string(value) ? 0 : NAN;
-
-    for (const char *at = json_string_value(value); at && *at; at++)
+    if (json_is_number(value))
+        return json_number_value(value);
+    if (!json_is_string(value))
+        return (double)(json_array_size(value) + json_object_size(value));
+    for (const char *at = json_string_value(value); *at; at++)
         length += ((unsigned char)*at & 0xc0) != 0x80;
     return length;
 }
 
 static const struct {
     const char *keyword;
-    double (*measure)(const json_t *value);
+    unsigned int values; /* that it applies to: bits by jansson's types */
     bool least;
     const char *problem;
 } bounds[] = {
-    {"minItems", count_items, true, "has fewer entries than"},
-    {"maxItems", count_items, false, "has more entries than"},
-    {"minProperties", count_keys, true, "has fewer keys than"},
-    {"maxLength", count_characters, false, "has more characters than"},
-    {"minimum", number_of, true, "is less than"},
-    {"maximum", number_of, false, "is more than"},
+    {"minItems", 1U << JSON_ARRAY, true, "has fewer entries than"},
+    {"maxItems", 1U << JSON_ARRAY, false, "has more entries than"},
+    {"minProperties", 1U << JSON_OBJECT, true, "has fewer keys than"},
+    {"maxLength", 1U << JSON_STRING, false, "has more characters than"},
+    {"minimum", NUMBERS, true, "is less than"},
+    {"maximum", NUMBERS, false, "is more than"},
 };
 
 static void
@@ -205,9 +193,11 @@ check_bounds(struct validation *validation, const json_t *schema, const json_t *
     for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
         const json_t *rule = json_object_get(schema, bounds[i].keyword);
         const double limit = json_number_value(rule);
-        const double found = rule ? bounds[i].measure(value) : NAN;
+        double found;
 
-        /* What is not a number is neither. */
+        if (!rule || !(bounds[i].values & 1U << json_typeof(value)))
+            continue;
+        found = measure(value);
         if (bounds[i].least ? found < limit : found > limit)
             add_error(validation, place, xasprintf("%s %g", bounds[i].problem, limit));
     }

@@ -289,17 +289,12 @@ static void
 check_member(const struct check *check, const struct part *part,
              const struct yaml_node *root, const struct yaml_node *name)
 {
-    cleanup_free char *description = NULL;
-
     if (!name || name->kind != YAML_SCALAR || is_device(root, name))
         return;
-    description = part_describe(part);
-    check_warn_of(
-        check, WARNING_NETWORK_RENDERER, part, name->line,
-        "define it, for example below 'ethernets' as {}",
-        "%s: line %d: names a device that the document does not define: netplan "
-        "rejects the whole document, and cloud-init may fail with others",
-        description, name->line);
+    check_warn_of(check, WARNING_NETWORK_RENDERER, part, name->line,
+                  "define it, for example below 'ethernets' as {}",
+                  ": names a device that the document does not define: netplan "
+                  "rejects the whole document, and cloud-init may fail with others");
 }
 
 /* What bonds, bridges and VLANs are above. */
@@ -334,7 +329,6 @@ static void
 check_nameservers(const struct check *check, const struct part *part,
                   const struct yaml_node *list)
 {
-    cleanup_free char *description = part_describe(part);
     size_t count = 0;
 
     yaml_foreach(item, list) {
@@ -354,9 +348,8 @@ check_nameservers(const struct check *check, const struct part *part,
         if (!found)
             check_warn_of(check, WARNING_NETWORK_RENDERER, part, name->line,
                           "write the 'name' of another item, or remove 'interface'",
-                          "%s: line %d: name servers for an interface that is not in the "
-                          "document: cloud-init from 22.4 on fails with every renderer",
-                          description, name->line);
+                          ": name servers for an interface that is not in the "
+                          "document: cloud-init from 22.4 on fails with every renderer");
     }
 }
 
@@ -390,42 +383,25 @@ check_part_network(const struct check *check, const struct part *part,
 }
 
 static void
-check_gateways(const struct check *check)
+check_nic(const struct check *check, const struct nic *nic)
 {
     const struct request *request = check->request;
-    const struct network *network = request->network;
+    const char *const gateways[] = {nic->gateway4, nic->gateway6};
 
-    for (size_t i = 0; network && i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-        const char *const gateways[] = {nic->gateway4, nic->gateway6};
-
-        for (size_t j = 0; j < ARRAY_SIZE(gateways); j++) {
-            if (gateways[j] && nic_is_outside(nic, gateways[j]))
-                check_warn(check, WARNING_GATEWAY_OUTSIDE, request->line,
-                           "if that is not so on purpose, give the nic an address in "
-                           "the gateway's network, with the right prefix",
-                           "the gateway '%s' is not in the network of any of the nic's "
-                           "addresses: only guests with %sNetworkManager reach it",
-                           gateways[j],
-                           request->datasource->has_network_data ? "" : "netplan or ");
-        }
+    for (size_t i = 0; i < ARRAY_SIZE(gateways); i++) {
+        if (gateways[i] && nic_is_outside(nic, gateways[i]))
+            check_warn(check, WARNING_GATEWAY_OUTSIDE, request->line,
+                       "if that is not so on purpose, give the nic an address in "
+                       "the gateway's network, with the right prefix",
+                       "the gateway '%s' is not in the network of any of the nic's "
+                       "addresses: only guests with %sNetworkManager reach it",
+                       gateways[i],
+                       request->datasource->has_network_data ? "" : "netplan or ");
     }
-}
-
-static void
-check_addresses(const struct check *check)
-{
-    const struct request *request = check->request;
-    const struct network *network = request->network;
-
-    for (size_t i = 0; network && i < network->nic_count; i++) {
-        const struct nic *nic = &network->nics[i];
-
-        for (size_t j = 0; j < nic->address_count; j++) {
-            if (is_outside_user_network(check, nic->addresses[j]))
-                check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
-                           "'%s' " USER_NETWORK, nic->addresses[j]);
-        }
+    for (size_t i = 0; i < nic->address_count; i++) {
+        if (is_outside_user_network(check, nic->addresses[i]))
+            check_warn(check, WARNING_USER_NETWORK, request->line, USER_NETWORK_HINT,
+                       "'%s' " USER_NETWORK, nic->addresses[i]);
     }
 }
 
@@ -467,12 +443,13 @@ void
 check_network(const struct check *check)
 {
     const struct request *request = check->request;
+    const struct network *network = request->network;
     const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = part ? rules_read(&yaml, part) : NULL;
 
-    check_gateways(check);
-    check_addresses(check);
+    for (size_t i = 0; network && i < network->nic_count; i++)
+        check_nic(check, &network->nics[i]);
     check_match(check);
     if (root && request->datasource->has_network_data)
         rules_apply(check, part, root, network_data);

@@ -9,7 +9,6 @@
 struct walk {
     const struct check *check;
     const struct part *part;
-    const char *description;
     const struct rule *rules;
     /* The keys that lead to a node; NULL for a list item. */
     const char *keys[LIMIT_YAML_DEPTH];
@@ -75,8 +74,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
         if (*name == '*' && walk->part->origin != PART_SECRET)
             name = last_key(walk);
         check_warn_of(walk->check, rule->id, walk->part, node->line, rule->hint,
-                      "%s: line %d: '%.256s' %s", walk->description, node->line,
-                      name ? name : "*", rule->message);
+                      ": '%.256s' %s", name ? name : "*", rule->message);
         found = rule;
     }
 }
@@ -100,9 +98,7 @@ void
 rules_apply(const struct check *check, const struct part *part,
             const struct yaml_node *from, const struct rule *rules)
 {
-    cleanup_free char *description = part_describe(part);
-    struct walk walk = {
-        .check = check, .part = part, .description = description, .rules = rules};
+    struct walk walk = {.check = check, .part = part, .rules = rules};
 
     apply_below(&walk, from);
 }

@@ -20,10 +20,17 @@
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
 
-/* Return: as child_run(). */
-static int
-run(const char *const *words, int document, struct buffer *output)
+/* Turns each line that cloud-init reports into a warning.
+ * Return: whether cloud-init is installed and has checked the part. */
+static bool
+check_by_cloud_init(const struct check *check, const struct part *part, const char *type)
 {
+    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
+    cleanup_close int document = process_document("cloud-config", &part->data);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
+    const char *const words[] = {
+        "cloud-init", "schema", "--config-file", path, type ? "--schema-type" : NULL,
+        type,         NULL};
     const int documents[] = {document, -1};
     const struct child child = {
         .words = words,
@@ -33,24 +40,8 @@ run(const char *const *words, int document, struct buffer *output)
         .seconds = LIMIT_SCHEMA_SECONDS,
         .unprivileged = true,
     };
-
-    return document < 0 ? CHILD_MISSING : child_run(&child, output);
-}
-
-/* Turns each line that cloud-init reports into a warning.
- * Return: whether cloud-init is installed and has checked the part. */
-static bool
-check_by_cloud_init(const struct check *check, const struct part *part, const char *type)
-{
-    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
-    cleanup_free char *description = part_describe(part);
-    cleanup_close int document = process_document("cloud-config", &part->data);
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
-    const char *const words[] = {
-        "cloud-init", "schema", "--config-file", path, type ? "--schema-type" : NULL,
-        type,         NULL};
     cleanup_buffer struct buffer output = {0};
-    int status = run(words, document, &output);
+    int status = document < 0 ? CHILD_MISSING : child_run(&child, &output);
     const char *reason = "it failed";
     char *rest = output.data;
     bool found = false;
@@ -63,8 +54,8 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
 
             if (!mark || !mark[strlen(marks[i])])
                 continue;
-            check_warn_of(check, WARNING_SCHEMA, part, 0, SCHEMA_HINT,
-                          "%s: cloud-init's%s", description, mark);
+            check_warn_of(check, WARNING_SCHEMA, part, 0, SCHEMA_HINT, ": cloud-init's%s",
+                          mark);
             found = true;
         }
     }
@@ -78,8 +69,7 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
     check_warn_of(check, WARNING_SCHEMA, part, 0,
                   "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
                   "--no-schema'",
-                  "%s: the host's cloud-init could not check it (%s)", description,
-                  reason);
+                  ": the host's cloud-init could not check it (%s)", reason);
     return false;
 }
 
@@ -134,16 +124,18 @@ path_text(const struct part *part, const json_t *path)
     return xstrdup(buffer_text(&text));
 }
 
+/* Return: whether there is a warning of the part that begins so; with that id, unless it is
+ * NULL. */
 static bool
-has_warned_of_line(const struct check *check, const struct part *part, const char *begin)
+has_warning(const struct check *check, const struct part *part, const char *id,
+            const char *begin)
 {
-    const struct findings *findings = check->findings;
+    for (size_t i = 0; i < check->findings->count; i++) {
+        const struct finding *found = &check->findings->list[i];
+        const bool is_kind = !id || strcmp(found->id, id) == 0;
 
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct failure *found = findings->list[i].failure;
-
-        if (found->line == part->line &&
-            strncmp(found->message, begin, strlen(begin)) == 0)
+        if (is_kind && found->failure->line == part->line &&
+            strncmp(found->failure->message, begin, strlen(begin)) == 0)
             return true;
     }
     return false;
@@ -160,10 +152,10 @@ warn_of_error(const struct check *check, const struct part *part,
     cleanup_free char *begin = xasprintf("%s: line %d: ", description, line);
 
     /* The rules on values say better what is wrong with one. */
-    if (error->allowed && has_warned_of_line(check, part, begin))
+    if (error->allowed && has_warning(check, part, NULL, begin))
         return;
     check_warn_of(check, WARNING_SCHEMA, part, line, SCHEMA_HINT,
-                  "%s'%s' %s, by the schema of %s", begin, *path ? path : "the document",
+                  ": '%s' %s, by the schema of %s", *path ? path : "the document",
                   error->message, version);
 }
 
@@ -246,8 +238,7 @@ check_schema(const struct check *check)
             part->kind == PART_NETWORK_CONFIG && reads_network && !part->masked;
         const char *reason = reason_to_skip(part);
         const bool may_be_quoted =
-            part->origin != PART_SECRET &&
-            !check_has_warned(check, WARNING_INLINE_SECRET, part->line);
+            part->origin != PART_SECRET && !has_warning(check, part, "inline-secret", "");
 
         if (reason)
             note_skipped(check, part, reason);

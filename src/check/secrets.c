@@ -143,17 +143,12 @@ check_document(const struct check *check, const struct part *part,
     };
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root = is_yaml ? rules_read(&yaml, part) : NULL;
-    cleanup_free char *description = NULL;
 
-    if (root) {
+    if (root)
         rules_apply(check, part, root, rules);
-        return;
-    }
-    if (!has_secret(buffer_text(&part->data), part->data.size))
-        return;
-    description = part_describe(part);
-    check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint,
-                  "%s seems to contain a password or key " EVERYBODY, description);
+    else if (has_secret(buffer_text(&part->data), part->data.size))
+        check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint,
+                      " seems to contain a password or key " EVERYBODY);
 }
 
 /* For a part whose content is in the XML itself. */
@@ -163,8 +158,7 @@ check_inline(const struct check *check, const struct part *part)
     cleanup_free char *hint = make_hint("secret=\"NAME\" key=\"KEY\"");
 
     if (part->kind == PART_VALUE && strstr(part->element, "password"))
-        check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint, "<%s> is " EVERYBODY,
-                      part->element);
+        check_warn_of(check, WARNING_INLINE_SECRET, part, 0, hint, " is " EVERYBODY);
     else if (!check_each_piece(check, part, check_document, NULL))
         check_document(check, part, USER_DATA_UNKNOWN, NULL);
 }
@@ -189,15 +183,11 @@ sounds_secret(const char *key)
 static void
 warn_of_key(const struct check *check, const struct part *part, const char *key)
 {
-    cleanup_free char *description = NULL;
-
-    if (!sounds_secret(key))
-        return;
-    description = part_describe(part);
-    check_warn_of(check, WARNING_READABLE_SECRET, part, 0,
-                  "write it to a file in the guest with user-data (write_files)",
-                  "%s: the key '%s' is metadata, which every user of the guest can read",
-                  description, key);
+    if (sounds_secret(key))
+        check_warn_of(
+            check, WARNING_READABLE_SECRET, part, 0,
+            "write it to a file in the guest with user-data (write_files)",
+            ": the key '%s' is metadata, which every user of the guest can read", key);
 }
 
 static void
@@ -209,7 +199,6 @@ check_part(const struct check *check, const struct part *part)
     if (check->facts->uses_shim && is_secret) {
         const xmlNode *devices = xml_child(check->domain->root, "devices");
         cleanup_free char *path = xml_text(xml_child(devices, "emulator"));
-        cleanup_free char *description = part_describe(part);
         const char *what = "comes from a secret";
 
         if (part->origin == PART_GENERATED)
@@ -219,8 +208,8 @@ check_part(const struct check *check, const struct part *part)
         check_warn_of(
             check, WARNING_SHIM_SECRET, part, 0,
             "set its emulator to QEMU itself and run 'virt-seed wire'",
-            "%s %s, and with the emulator '%s' all guests share the user who reads it",
-            description, what, path);
+            " %s, and with the emulator '%s' all guests share the user who reads it",
+            what, path);
     }
     if (part->kind == PART_META_DATA && part->origin == PART_SECRET) {
         if (part->key)
@@ -232,8 +221,7 @@ check_part(const struct check *check, const struct part *part)
     if (part->kind == PART_ADMIN_PASSWORD && !domain_is_windows(check->domain))
         check_warn_of(check, WARNING_READABLE_SECRET, part, 0,
                       "remove it if the guest runs Linux: cloud-init does not use it",
-                      "<%s> is metadata, which every user of a Linux guest can read",
-                      part->element);
+                      " is metadata, which every user of a Linux guest can read");
     if (part->origin == PART_INLINE && part->data.size > 0)
         check_inline(check, part);
 }

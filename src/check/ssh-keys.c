@@ -11,10 +11,11 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* `number` is the line in a text of several lines, or 0. */
+/* `place` continues the part's description, or says without a part where the key is; `line`
+ * is as in check_warn_of(). */
 static void
-check_key(const struct check *check, const char *key, const char *place,
-          const struct part *part, int number)
+check_key(const struct check *check, const char *key, const struct part *part, int line,
+          const char *place)
 {
     cleanup_failure struct failure *failure = NULL;
 
@@ -23,36 +24,38 @@ check_key(const struct check *check, const char *key, const char *place,
         return;
     if (ssh_key_decode(key, &failure) == 0)
         return;
-    if (number > 0)
-        failure_prefix(&failure, "line %d", number);
-    check_warn_of(check, WARNING_BROKEN_SSH_KEY, part, number, failure->hint,
+    check_warn_of(check, WARNING_BROKEN_SSH_KEY, part, line, failure->hint,
                   "%s: %s; sshd in the guest will ignore it", place, failure->message);
 }
 
+/* If `place` is "", the text is that of the part. */
 static void
-check_lines(const struct check *check, const char *text, const char *place,
-            const struct part *part)
+check_lines(const struct check *check, const char *text, const struct part *part,
+            int line, const char *place)
 {
     cleanup_free char *copy = xstrdup(text);
     char *rest = copy;
     int number = 0;
 
-    for (char *key; (key = ssh_key_next(&rest, &number));)
-        check_key(check, key, place, part, number);
+    for (char *key; (key = ssh_key_next(&rest, &number));) {
+        cleanup_free char *at =
+            *place ? xasprintf("%s: line %d", place, number) : xstrdup("");
+
+        check_key(check, key, part, *place ? line : number, at);
+    }
 }
 
 static void
 check_element(const struct check *check, const xmlNode *node)
 {
-    const struct part element = {.line = xml_line(node)};
     cleanup_free char *text = NULL;
 
     if (vocabulary_is(node, "key") && !part_is_reference(node)) {
         text = vocabulary_word(node);
-        check_key(check, text, "<key>", &element, 0);
+        check_key(check, text, NULL, xml_line(node), "<key>");
     } else if (vocabulary_is(node, "authorized_ssh_keys")) {
         text = xml_text(node);
-        check_lines(check, text, "<authorized_ssh_keys>", &element);
+        check_lines(check, text, NULL, xml_line(node), "<authorized_ssh_keys>");
     }
 }
 
@@ -64,16 +67,14 @@ check_ssh_keys(const struct check *check)
     for (const xmlNode *node = element; node; node = xml_next_below(node, element))
         check_element(check, node);
     parts_foreach(part, &check->request->parts, PART_SSH_KEYS) {
-        cleanup_free char *place = part_describe(part);
-
         if (part->masked)
             continue;
-        check_lines(check, buffer_text(&part->data), place, part);
+        check_lines(check, buffer_text(&part->data), part, 0, "");
         for (size_t i = 0; i < part->entry_count; i++) {
             const struct part_entry *entry = &part->entries[i];
-            cleanup_free char *of_entry = xasprintf("%s: key '%s'", place, entry->key);
+            cleanup_free char *place = xasprintf(": key '%s'", entry->key);
 
-            check_lines(check, buffer_text(&entry->data), of_entry, part);
+            check_lines(check, buffer_text(&entry->data), part, 0, place);
         }
     }
 }

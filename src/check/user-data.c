@@ -147,7 +147,6 @@ check_patch(const struct check *check, const struct part *part, struct progress 
     const char *text = buffer_text(&part->data);
     const char *end = text + part->data.size;
     const char *start = memmem(text, part->data.size, "[", 1);
-    cleanup_free char *description = part_describe(part);
     cleanup_json json_t *patch = NULL;
     size_t index;
     json_t *operation;
@@ -168,9 +167,9 @@ check_patch(const struct check *check, const struct part *part, struct progress 
         check_warn_of(
             check, WARNING_IGNORED, part, 0,
             "put the cloud-config that it changes before it, or add the key first",
-            "%s: operation %zu of the JSON patch finds nothing to change, so "
+            ": operation %zu of the JSON patch finds nothing to change, so "
             "cloud-init drops the patch",
-            description, index + 1);
+            index + 1);
         return;
     }
 }
@@ -179,7 +178,6 @@ check_patch(const struct check *check, const struct part *part, struct progress 
 static void
 check_include(const struct check *check, const struct part *part)
 {
-    cleanup_free char *description = part_describe(part);
     cleanup_free char *text = xstrdup(buffer_text(&part->data));
     char *rest = text;
     int number = 0;
@@ -204,9 +202,7 @@ check_include(const struct check *check, const struct part *part)
         check_warn_of(
             check, WARNING_INCLUDE, part, number,
             "write one URL on each line, without a comment after it",
-            "%s: line %d: not a URL alone, which ends cloud-init's init stage with "
-            "an error",
-            description, number);
+            ": not a URL alone, which ends cloud-init's init stage with an error");
         return;
     }
 }
@@ -242,7 +238,6 @@ check_document(const struct check *check, const struct part *part,
                enum user_data_kind kind, void *context)
 {
     struct progress *progress = context;
-    cleanup_free char *description = part_describe(part);
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root =
         kind == USER_DATA_CLOUD_CONFIG ? rules_read(&yaml, part) : NULL;
@@ -250,20 +245,17 @@ check_document(const struct check *check, const struct part *part,
     if (kind == USER_DATA_TEMPLATE)
         check_warn_of(check, WARNING_UNSEEN, part, 0,
                       "put what needs no metadata into a user-data element of its own",
-                      "%s is a template, so what the guest makes of it was not checked",
-                      description);
+                      " is a template, so what the guest makes of it was not checked");
     else if (kind == USER_DATA_GZIP || kind == USER_DATA_MIME)
         check_warn_of(
             check, WARNING_UNSEEN, part, 0,
             "put it into its own user-data element: virt-seed combines them",
-            "%s is packed in a way that was not taken apart, so it was not checked",
-            description);
+            " is packed in a way that was not taken apart, so it was not checked");
     else if (kind == USER_DATA_UNKNOWN && !progress->has_handler)
         check_warn_of(
             check, WARNING_IGNORED, part, 0,
             "give it the type of its content, such as text/cloud-config",
-            "%s has a type that cloud-init knows nothing of, and would be dropped",
-            description);
+            " has a type that cloud-init knows nothing of, and would be dropped");
     else if (kind == USER_DATA_INCLUDE || kind == USER_DATA_INCLUDE_ONCE)
         check_include(check, part);
     else if (kind == USER_DATA_JSONP)
@@ -272,9 +264,8 @@ check_document(const struct check *check, const struct part *part,
         check_warn_of(
             check, WARNING_IGNORED, part, 0,
             "begin with '## template: jinja', and put the present first line second",
-            "%s has jinja's tags without the header of a template, so the guest gets "
-            "them as they are",
-            description);
+            " has jinja's tags without the header of a template, so the guest gets "
+            "them as they are");
     if (root) {
         rules_apply(check, part, root, rules);
         add_keys(progress, root);
@@ -289,14 +280,11 @@ check_document(const struct check *check, const struct part *part,
 static void
 warn_of_raw(const struct check *check, const struct part *part)
 {
-    cleanup_free char *description = part_describe(part);
-
     check_warn_of(
         check, WARNING_UNSEEN, part, 0,
         "look in the guest whether it worked; remove format= if it runs cloud-init",
-        "%s is for another program than cloud-init (format=\"raw\"): it was not "
-        "checked, the guest gets nothing else, and it sends no report",
-        description);
+        " is for another program than cloud-init (format=\"raw\"): it was not "
+        "checked, the guest gets nothing else, and it sends no report");
 }
 
 static void

@@ -85,7 +85,8 @@ fail_option(const struct table *table, const struct command *command, bool lacks
 {
     size_t index = find_row(table, optopt);
     const struct option_row *row = index < table->count ? table->rows[index] : NULL;
-    cleanup_free char *name = xstrndup(word, strcspn(word, "="));
+    cleanup_free char *name =
+        optopt != 0 ? xasprintf("-%c", optopt) : xstrndup(word, strcspn(word, "="));
 
     if (row && lacks_value)
         return failure_set(failure, FAILURE_USAGE,
@@ -95,12 +96,9 @@ fail_option(const struct table *table, const struct command *command, bool lacks
         return failure_set(failure, FAILURE_USAGE,
                            "option '--%s' takes no value\nwrite --%s alone", row->name,
                            row->name);
-    if (optopt != 0)
-        failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
-    else
-        failure_set(failure, FAILURE_USAGE, "unknown option '%s'", name);
-    return failure_hint(failure, "virt-seed%s%s --help lists the options",
-                        command ? " " : "", command ? command->name : "");
+    return failure_set(failure, FAILURE_USAGE,
+                       "unknown option '%s'\nvirt-seed%s%s --help lists the options",
+                       name, command ? " " : "", command ? command->name : "");
 }
 
 /* Return: as arguments_read(). */

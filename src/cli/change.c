@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/json.h"
 #include "base/scope.h"
 #include "cli/change.h"
 #include "cli/io.h"
@@ -217,16 +216,18 @@ wire_text(const struct context *context, virConnectPtr connection,
     return maker_run(&hello, xml, &host, wired, failure);
 }
 
-static int
-define_wired(const struct context *context, virConnectPtr connection, virDomainPtr domain,
-             struct maker_result *wired, struct failure **failure)
+int
+definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
+                           virDomainPtr domain, struct maker_result *wired,
+                           struct failure **failure)
 {
     cleanup_buffer struct buffer before = {0};
     cleanup_buffer struct buffer now = {0};
     cleanup_maker_result struct maker_result again = {0};
     virDomainPtr defined;
 
-    if (read_definition(domain, &before, failure) < 0 ||
+    if (definition_require(domain, failure) < 0 ||
+        read_definition(domain, &before, failure) < 0 ||
         wire_text(context, connection, &before, wired, failure) < 0)
         return -1;
     if (wired->change_count == 0)
@@ -249,20 +250,6 @@ define_wired(const struct context *context, virConnectPtr connection, virDomainP
         return fail_changed(domain, "at the same time, and what was written is gone",
                             failure);
     return 1;
-}
-
-int
-definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
-                           virDomainPtr domain, struct maker_result *wired,
-                           struct failure **failure)
-{
-    const int persistent = virDomainIsPersistent(domain);
-
-    if (persistent < 0)
-        return libvirt_fail(failure, "could not look at the domain");
-    if (persistent == 0)
-        return definition_fail_transient(domain, failure);
-    return define_wired(context, connection, domain, wired, failure);
 }
 
 /* --- where it belongs --------------------------------------------------------------- */
@@ -397,44 +384,49 @@ change_each(const struct context *context, const void *command_options,
 
 /* --- its summary -------------------------------------------------------------------- */
 
-void
-wiring_parts_read(struct wiring_parts *parts, const struct definition *definition,
-                  bool with_request)
+json_t *
+wiring_parts_read(const struct definition *definition, bool with_request)
 {
     cleanup_domain struct domain domain = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *serial = NULL;
+    json_t *parts = json_object();
 
     /* Disks of definition->domain may be gone after wiring. */
     if (domain_read(&domain, definition->doc, &ignored) < 0)
-        return;
+        return parts;
     wire_facts_read(&facts, &domain);
     serial = xml_text(domain_find_serial(&domain));
-    if (facts.disk)
-        texts_add(&parts->words, &parts->count,
-                  xasprintf("%s %s", facts.disk->device, facts.disk->target));
+    if (facts.disk) {
+        cleanup_free char *drive =
+            xasprintf("%s %s", facts.disk->device, facts.disk->target);
+
+        json_set(parts, drive, json_null());
+    }
     if (strstr(serial, "ds="))
-        texts_add(&parts->words, &parts->count, xstrdup("serial"));
+        json_set(parts, "serial", json_null());
     if (facts.reports)
-        texts_add(&parts->words, &parts->count, xstrdup("report channel"));
+        json_set(parts, "report channel", json_null());
     if (facts.logs)
-        texts_add(&parts->words, &parts->count, xstrdup("log channel"));
+        json_set(parts, "log channel", json_null());
     if (facts.uses_shim)
-        texts_add(&parts->words, &parts->count, xstrdup("through its emulator"));
+        json_set(parts, "through its emulator", json_null());
     if (with_request && request_find(&domain))
-        texts_add(&parts->words, &parts->count, xstrdup("<cloud-init>"));
+        json_set(parts, "<cloud-init>", json_null());
+    return parts;
 }
 
 char *
-wiring_parts_describe(const char *done, const struct wiring_parts *parts,
-                      const struct wiring_parts *without)
+wiring_parts_describe(const char *done, json_t *parts, const json_t *without)
 {
     cleanup_buffer struct buffer list = {0};
+    const char *word;
+    json_t *ignored;
 
-    for (size_t i = 0; i < parts->count; i++) {
-        if (!texts_have(without->words, without->count, parts->words[i]))
-            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", parts->words[i]);
+    json_object_foreach(parts, word, ignored) {
+        if (!json_object_get(without, word))
+            buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", word);
     }
     return list.size > 0 ? xasprintf("%s (%s)", done, list.data) : xstrdup(done);
 }

@@ -2,6 +2,7 @@
 /* What commands change in a domain's definition (definition.h), and how it goes back. */
 #pragma once
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "host/verdict.h"
@@ -25,7 +26,8 @@ struct change_options {
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE")
 
 /* Puts the <cloud-init> element that the text is in the place of the domain's. The lines of
- * elements (xml_line()) are from then on those of the text, and 0 for all others. */
+ * elements (xml_line()) are from then on those of the text, and 0 for all others. A failure has
+ * a hint. */
 int definition_put_element(const struct domain *domain, const struct buffer *text,
                            struct failure **failure);
 
@@ -73,25 +75,10 @@ int definition_wire_in_libvirt(const struct context *context, virConnectPtr conn
 
 /* --- its summary ------------------------------------------------------------------ */
 
-/* Words for what a definition has of virt-seed's: "cdrom sda", "serial". */
-struct wiring_parts {
-    char **words;
-    size_t count;
-};
+/* Return: the set of words for what a definition has of virt-seed's, "cdrom sda", "serial";
+ * "<cloud-init>" only if that is asked for. Owned by the caller (cleanup_json). */
+json_t *wiring_parts_read(const struct definition *definition, bool with_request);
 
-/* Adds them; "<cloud-init>" only if that is asked for. */
-void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition,
-                       bool with_request);
-
-static inline void
-wiring_parts_clear(struct wiring_parts *parts)
-{
-    texts_free(parts->words, parts->count);
-}
-
-#define cleanup_wiring_parts __attribute__((cleanup(wiring_parts_clear)))
-
-/* Return: "DONE (cdrom sda, serial)", with those that the other does not have, owned by the
- * caller (free). */
-char *wiring_parts_describe(const char *done, const struct wiring_parts *parts,
-                            const struct wiring_parts *without);
+/* Return: "DONE (cdrom sda, serial)", with those that the other set, which may be NULL, does not
+ * have, owned by the caller (free). */
+char *wiring_parts_describe(const char *done, json_t *parts, const json_t *without);

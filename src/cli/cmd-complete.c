@@ -29,16 +29,6 @@ struct line {
     bool describe; /* also print what each word is */
 };
 
-/* Return: whether the word, up to its `length` without a value, is the option. */
-static bool
-is_option(const struct option_row *row, const char *word, size_t length)
-{
-    if (word[1] != '-')
-        return row->letter == word[1];
-    return strlen(row->name) == length - 2 &&
-           strncmp(row->name, word + 2, length - 2) == 0;
-}
-
 /* Return: the option that the word is, or NULL; `value` gets its value, if the word has
  * one. */
 static const struct option_row *
@@ -46,8 +36,9 @@ find_option(const struct line *line, const char *word, const char **value)
 {
     const struct option_row *const tables[] = {
         line->command ? line->command->options : NULL, global_options};
-    bool is_long = strncmp(word, "--", 2) == 0;
-    size_t length = strcspn(word, "=");
+    const bool is_long = strncmp(word, "--", 2) == 0;
+    const size_t length = strcspn(word, "=");
+    cleanup_free char *name = xstrndup(word, length);
 
     *value = NULL;
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
@@ -55,7 +46,7 @@ find_option(const struct line *line, const char *word, const char **value)
     for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
         for (const struct option_row *row = tables[i]; row && row->name;
              row = option_next(row)) {
-            if (!is_option(row, word, length))
+            if (is_long ? strcmp(row->name, name + 2) != 0 : row->letter != word[1])
                 continue;
             if (is_long && word[length])
                 *value = word + length + 1;

@@ -669,9 +669,10 @@ prepare(struct making *making, struct failure **failure)
 {
     const struct options *options = making->options;
     const struct context *context = making->context;
+    bool reads_input;
 
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
-        set_check_values(context, &options->settings.values, failure) < 0 ||
+        set_check_values(context, &options->settings.values, &reads_input, failure) < 0 ||
         waiting_check_options(&options->waiting, failure) < 0 ||
         check_sharing(making, failure) < 0 || find_image(making, failure) < 0)
         return -1;

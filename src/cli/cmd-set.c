@@ -57,10 +57,8 @@ put_element(const struct job *job, struct outcome *outcome, struct failure **fai
     if (result < 0) {
         struct failure *found = NULL;
 
-        failure_set_at(&found, (*failure)->code, (*failure)->line, "%s",
-                       (*failure)->message);
-        if ((*failure)->hint)
-            failure_hint(&found, "%s", (*failure)->hint);
+        failure_set_at(&found, (*failure)->code, (*failure)->line, "%s\n%s",
+                       (*failure)->message, (*failure)->hint);
         findings_take(&outcome->findings, &found);
     } else if (!request_is_same(before, request_find(domain))) {
         wiring_note(&outcome->wiring, "element written");
@@ -70,8 +68,8 @@ put_element(const struct job *job, struct outcome *outcome, struct failure **fai
 }
 
 /* Checks the definition with the new element, and compares its seed with that of the last
- * boot if that is to be printed. If it could not be wired, which is the failure, JSON has
- * what else is found. */
+ * boot if that is to be printed. A failure that is set already says why it could not be wired;
+ * then JSON also has what else is wrong. */
 static int
 examine(const struct context *context, struct outcome *outcome, struct failure **failure)
 {
@@ -179,7 +177,7 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
                               .contents = job->contents,
                               .passwords = &passwords};
     cleanup_free char *summary = NULL;
-    bool has_password;
+    bool has_password, stores_password;
     size_t written;
     int result;
 
@@ -201,6 +199,7 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
         return -1;
     has_password =
         passwords.hashes[PASSWORD_OF_USER] || passwords.hashes[PASSWORD_OF_ROOT];
+    stores_password = has_password && !context->dry_run;
     if (has_password) {
         if (options->element)
             return failure_set(failure, FAILURE_USAGE,
@@ -226,21 +225,19 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
     definition->request_alone = wiring->change_count == written;
     summary = make_summary(options, wiring, written, has_password);
     change.summary = context->dry_run ? "changed" : summary;
-    if (!has_password || context->dry_run)
-        return definition_commit(definition, &commit_context, &change, "already set",
-                                 wiring, failure);
-    if (new_passwords_write(&passwords, context->root, definition->domain.uuid, failure) <
-        0)
+    if (stores_password && new_passwords_write(&passwords, context->root,
+                                               definition->domain.uuid, failure) < 0)
         return -1;
-    result = definition_commit(definition, context, &change, "", wiring, failure);
+    result = definition_commit(definition, &commit_context, &change, "already set",
+                               wiring, failure);
     /* Also if libvirt has taken the definition and the connection to it broke. */
-    if (definition->is_defined) {
+    if (stores_password && definition->is_defined) {
         cleanup_failure struct failure *further = NULL;
 
         if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
             result = -1;
     }
-    if (result >= 0 && generated)
+    if (result >= 0 && stores_password && generated)
         set_print_password(context, definition->domain.name, generated);
     return result;
 }
@@ -274,16 +271,16 @@ check_values(const struct context *context, const struct options *options,
 {
     const struct option_values *values = &options->settings.values;
     const bool is_element = options->element && strcmp(options->element, "-") == 0;
-    const bool reads_input = is_element || set_reads_standard_input(values);
+    bool reads_input;
 
-    if (is_element && set_reads_standard_input(values))
+    if (set_check_values(context, values, &reads_input, failure) < 0)
+        return -1;
+    if (is_element && reads_input)
         return failure_set(failure, FAILURE_USAGE,
                            "--element and a setting cannot both read standard input\n"
                            "give one of them a file");
-    if (set_check_values(context, values, failure) < 0)
-        return -1;
     for (size_t i = 0; i < context->operand_count; i++) {
-        if (reads_input && strcmp(context->operands[i], "-") == 0)
+        if ((is_element || reads_input) && strcmp(context->operands[i], "-") == 0)
             return failure_set(failure, FAILURE_USAGE,
                                "a setting and the domain's XML cannot both be read from "
                                "standard input\n"

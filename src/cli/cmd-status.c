@@ -56,11 +56,12 @@ find_state(virDomainPtr domain)
     return state >= 0 && state < count && words[state] ? words[state] : "unknown";
 }
 
-/* By the file's name, because the caller need not be allowed to list the directory. `request`
- * is NULL if the domain asks for no seed. */
-static enum answer
-find_seed(struct domain_status *status, int root, const struct domain *domain,
-          const struct request *request)
+/* Return: whether there is a seed, or null if that is unknown; by the file's name, because the
+ * caller need not be allowed to list the directory. `request` is NULL if the domain asks for
+ * no seed. */
+static json_t *
+find_seed(struct domain_status *status, int root, const char *uuid,
+          const struct domain *domain, const struct request *request)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, scope()->rundir);
     const struct delivery *delivery = delivery_of_running(domain);
@@ -71,42 +72,38 @@ find_seed(struct domain_status *status, int root, const struct domain *domain,
 
     if (request)
         delivery = delivery_for(request, domain_uses_shim(domain));
-    name = delivery->storage->name(status->uuid);
+    name = delivery->storage->name(uuid);
     if (rundir >= 0)
         error = fstatat(rundir, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-    if (error == -ENOENT || (error == 0 && S_ISLNK(found.st_mode)))
-        return ANSWER_NO;
-    if (error == 0)
-        return ANSWER_YES;
+    if (error == -ENOENT || error == 0)
+        return json_boolean(error == 0 && !S_ISLNK(found.st_mode));
     failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s\n%s",
                       scope()->rundir, name, scope_denied_hint());
     take_unread(status, &failure);
-    return ANSWER_UNKNOWN;
+    return json_null();
 }
 
 /* --- the seed --------------------------------------------------------------------- */
 
 /* What the guest has, or would get if it has never had a seed; `request` may be NULL. */
 static void
-describe_seed(struct domain_status *status, const struct request *request,
+describe_seed(json_t *json, const char *uuid, const struct request *request,
               const struct record *record)
 {
-    if (record->boot.time) {
-        status->datasource =
-            record->boot.datasource ? xstrdup(record->boot.datasource) : NULL;
-        status->instance_id =
-            record->boot.instance_id ? xstrdup(record->boot.instance_id) : NULL;
-        return;
+    const char *datasource = record->boot.datasource;
+    const char *instance_id = record->boot.instance_id;
+
+    if (!record->boot.time && request) {
+        datasource = request->datasource->name;
+        /* A ConfigDrive derives another from the domain's UUID. */
+        if (request->instance_id_policy == INSTANCE_ID_FIXED)
+            instance_id = request->instance_id;
+        else if (request->instance_id_policy == INSTANCE_ID_DOMAIN && !request->payload &&
+                 !request->datasource->derives_instance_id)
+            instance_id = uuid;
     }
-    if (!request)
-        return;
-    status->datasource = xstrdup(request->datasource->name);
-    /* A ConfigDrive derives another from the domain's UUID. */
-    if (request->instance_id_policy == INSTANCE_ID_FIXED)
-        status->instance_id = xstrdup(request->instance_id);
-    else if (request->instance_id_policy == INSTANCE_ID_DOMAIN && !request->payload &&
-             !request->datasource->derives_instance_id)
-        status->instance_id = xstrdup(status->uuid);
+    json_set(json, "datasource", json_pack("s?", datasource));
+    json_set(json, "instance-id", json_pack("s?", instance_id));
 }
 
 /* Return: the documents' names after each other, owned by the caller (free), or NULL. */
@@ -122,60 +119,70 @@ list_documents(const struct record_boot *boot)
 
 /* --- cloud-init ------------------------------------------------------------------- */
 
-/* The record has the report of a guest that was saved, or is in a snapshot; `taken` is that
- * of libvirt_snapshot_time(). */
+/* The record has the report of a guest that was saved, or is in a snapshot. */
 static void
-describe_result(struct domain_status *status, int root, bool active, time_t taken,
-                struct record *record, struct failure **unreadable)
+describe_result(struct domain_status *status, int root, virDomainPtr domain,
+                const char *uuid, bool active, struct record *record,
+                struct failure **unreadable)
 {
+    const time_t taken = active ? libvirt_snapshot_time(domain) : 0;
     struct record_result *earlier = taken ? record_result_at(record, taken) : NULL;
     struct record_result *result = earlier ? earlier : &record->result;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *failure = NULL;
     cleanup_failure struct failure *unknown = NULL;
+    enum guest_state state = GUEST_STATE_UNTOLD;
+    enum guest_stage stage = GUEST_STAGE_NONE;
+    cleanup_free char *since = NULL;
+    json_t *errors = json_array(), *warnings = json_array();
+    cleanup_json json_t *members = NULL;
     time_t written = 0;
-    bool unread =
-        active && report_read(root, status->uuid, &report, &written, &failure) < 0;
+    bool unread = active && report_read(root, uuid, &report, &written, &failure) < 0;
 
     if (!unread && report.state != GUEST_STATE_NOTHING) {
-        status->result = report.state;
-        status->stage = guest_report_last_stage(&report);
-        status->since = record_time(written);
+        state = report.state;
+        stage = guest_report_last_stage(&report);
+        since = record_time(written);
         for (size_t i = 0; i < report.errors.count; i++)
-            json_add(status->errors, json_string(report.errors.list[i].text));
+            json_add(errors, json_string(report.errors.list[i].text));
         for (size_t i = 0; i < report.warnings.count; i++)
-            json_add(status->warnings, json_string(report.warnings.list[i].text));
+            json_add(warnings, json_string(report.warnings.list[i].text));
         status->claim = report.claim;
         report.claim = (struct guest_claim){0};
     } else if (unread || *unreadable) {
-        status->result = GUEST_STATE_UNKNOWN;
+        state = GUEST_STATE_UNKNOWN;
         take_unread(status, unread ? &failure : unreadable);
     } else if (record->boot.time && (!active || guest_state_is_end(result->state))) {
-        status->result =
+        state =
             guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
-        status->since = xstrdup(result->time ? result->time : record->boot.time);
+        since = xstrdup(result->time ? result->time : record->boot.time);
         for (size_t i = 0; i < result->error_count; i++)
-            json_add(status->errors, json_string(result->errors[i]));
+            json_add(errors, json_string(result->errors[i]));
         for (size_t i = 0; i < result->warning_count; i++)
-            json_add(status->warnings, json_string(result->warnings[i]));
+            json_add(warnings, json_string(result->warnings[i]));
         status->claim = result->claim;
         result->claim = (struct guest_claim){0};
     } else if (written != 0) {
-        status->result = GUEST_STATE_NOTHING;
+        state = GUEST_STATE_NOTHING;
     }
-    if (taken != 0 && status->result != GUEST_STATE_UNKNOWN &&
-        !guest_state_is_end(status->result)) {
+    if (taken != 0 && state != GUEST_STATE_UNKNOWN && !guest_state_is_end(state)) {
         failure_set(
             &unknown, FAILURE_DOMAIN,
             "domain '%s' was reverted to a snapshot, and no result is recorded of "
             "the boot that this was taken of\n"
             "a guest that was done then does not report again before its next boot",
-            status->name);
+            virDomainGetName(domain));
         take_unread(status, &unknown);
         status->is_unreadable = true;
     }
     status->consumption =
-        consumption_find(record, &status->claim, status->since, &status->reason);
+        consumption_find(record, &status->claim, since, &status->reason);
+    members =
+        json_pack("{s:s?, s:s?, s:s?, s:o, s:o, s:o}", "result", guest_state_word(state),
+                  "stage", guest_stage_name(stage), "since", since, "errors", errors,
+                  "warnings", warnings, "guest-says",
+                  consumption_pack(status->consumption, status->reason, &status->claim));
+    json_must(json_object_update(status->json, members));
 }
 
 /* --- the address ------------------------------------------------------------------ */
@@ -219,11 +226,11 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *unreadable = NULL;
     cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *address = NULL;
+    char uuid[VIR_UUID_STRING_BUFLEN];
+    json_t *wired = json_false();
 
-    *status = (struct domain_status){
-        .result = GUEST_STATE_UNTOLD,
-        .stage = GUEST_STAGE_NONE,
-    };
+    *status = (struct domain_status){.json = NULL};
     if (definition_load_running(&running, domain, failure) == 0) {
         if (request_read(&request, &running.domain, &refused) == 0)
             asked = &request;
@@ -231,7 +238,7 @@ read_status(struct domain_status *status, int root, const char *imds_address,
         /* What is missing is added to our copy of the XML. */
         if (asked && wire_domain(&running.domain, asked, &wire, &wiring, &ignored) == 0 &&
             wiring.change_count == 0)
-            status->wired = ANSWER_YES;
+            wired = json_true();
     } else if (virGetLastErrorCode() == VIR_ERR_NO_DOMAIN ||
                virConnectIsAlive(virDomainGetConnect(domain)) != 1) {
         return -1;
@@ -241,21 +248,22 @@ read_status(struct domain_status *status, int root, const char *imds_address,
             failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
         take_unread(status, failure);
         status->wants_seed = true;
-        status->wired = ANSWER_UNKNOWN;
+        wired = json_null();
     }
-    status->name = xstrdup(virDomainGetName(domain));
-    virDomainGetUUIDString(domain, status->uuid);
-    status->state = find_state(domain);
-    status->seed = find_seed(status, root, &running.domain, asked);
-    status->errors = json_array();
-    status->warnings = json_array();
-    record_read(root, status->uuid, &record, &unreadable);
-    describe_seed(status, asked, &record);
+    virDomainGetUUIDString(domain, uuid);
+    status->json =
+        json_pack("{s:s, s:s, s:s, s:o, s:o}", "domain", virDomainGetName(domain), "uuid",
+                  uuid, "state", find_state(domain), "wired", wired, "seed",
+                  find_seed(status, root, uuid, &running.domain, asked));
+    record_read(root, uuid, &record, &unreadable);
+    describe_seed(status->json, uuid, asked, &record);
     status->documents = list_documents(&record.boot);
-    describe_result(status, root, active, active ? libvirt_snapshot_time(domain) : 0,
-                    &record, &unreadable);
+    describe_result(status, root, domain, uuid, active, &record, &unreadable);
     if (running.domain.root)
-        status->address = find_address(domain, &running.domain, &status->claim.login);
+        address = find_address(domain, &running.domain, &status->claim.login);
+    json_set(status->json, "address", json_pack("s?", address));
+    json_set(status->json, "message",
+             json_pack("s?", status->unread ? status->unread->message : NULL));
     return 0;
 }
 
@@ -267,14 +275,8 @@ rows_clear(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         struct domain_status *row = &rows->list[i];
 
-        free(row->name);
-        free(row->datasource);
-        free(row->instance_id);
-        free(row->since);
-        json_decref(row->errors);
-        json_decref(row->warnings);
+        json_decref(row->json);
         free(row->documents);
-        free(row->address);
         guest_claim_clear(&row->claim);
         failure_free(row->unread);
     }
@@ -297,47 +299,31 @@ add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
     return 0;
 }
 
+/* Adds the named domains in their order, or all of them. */
 static int
-compare_names(const void *one, const void *other)
+collect(struct rows *rows, struct operands *operands, const struct context *context,
+        virConnectPtr connection, struct failure **failure)
 {
-    return strcmp(((const struct domain_status *)one)->name,
-                  ((const struct domain_status *)other)->name);
-}
+    const bool all = context->operand_count == 0;
 
-/* Adds the named domains in their order. */
-static int
-collect_named(struct rows *rows, const struct operands *operands,
-              virConnectPtr connection, struct failure **failure)
-{
+    if (operands_expand(operands, context, connection, failure) < 0)
+        return -1;
+    if (all &&
+        libvirt_expand(connection, NULL, &operands->list, &operands->count, failure) < 0)
+        return -1;
     for (size_t i = 0; i < operands->count; i++) {
+        cleanup_failure struct failure *reason = NULL;
         cleanup_libvirt_domain virDomainPtr domain =
-            libvirt_find_domain(connection, operands->list[i], failure);
+            libvirt_find_domain(connection, operands->list[i], &reason);
 
-        if (!domain || add_row(rows, domain, failure) < 0)
+        if (!domain && all && reason->code == FAILURE_DOMAIN_MISSING)
+            continue;
+        if (!domain || add_row(rows, domain, &reason) < 0) {
+            *failure = steal(reason);
             return -1;
+        }
     }
     return 0;
-}
-
-/* Adds all domains, sorted by name. */
-static int
-collect_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
-{
-    virDomainPtr *domains = NULL;
-    int count = virConnectListAllDomains(connection, &domains, 0);
-    int result = 0;
-
-    if (count < 0)
-        return libvirt_fail(failure, "could not list the domains");
-    for (int i = 0; i < count; i++) {
-        if (result == 0)
-            result = add_row(rows, domains[i], failure);
-        virDomainFree(domains[i]);
-    }
-    free(domains);
-    if (rows->count > 0)
-        qsort(rows->list, rows->count, sizeof(rows->list[0]), compare_names);
-    return result;
 }
 
 /* What the caller may not read of one domain, they may not read of any: then one reason is
@@ -361,18 +347,6 @@ print_reasons(const struct rows *rows)
     }
 }
 
-static void
-print_rows(const struct rows *rows, const struct context *context,
-           const struct status_table *table)
-{
-    if (context->json)
-        status_print_json(rows);
-    else if (context->operand_count == 1 && rows->count == 1 && !table)
-        status_print_page(&rows->list[0]);
-    else if (rows->count > 0 || context->operand_count == 0)
-        status_print_table(rows, table);
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -384,22 +358,20 @@ run(const struct context *context, const void *data, struct failure **failure)
     __attribute__((cleanup(rows_clear))) struct rows rows = {.root = context->root,
                                                              .config = &config};
     cleanup_connection virConnectPtr connection = NULL;
-    int result;
 
-    if (options->columns && status_read_table(&table, options->columns, failure) < 0)
+    if (status_read_table(&table, options->columns, failure) < 0)
         return -1;
     connection = libvirt_connect_here(context, true, failure);
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
-    if (!connection || operands_expand(&operands, context, connection, failure) < 0)
+    if (!connection || collect(&rows, &operands, context, connection, failure) < 0)
         return -1;
-    if (context->operand_count > 0)
-        result = collect_named(&rows, &operands, connection, failure);
-    else
-        result = collect_all(&rows, connection, failure);
-    if (result < 0)
-        return -1;
-    print_rows(&rows, context, options->columns ? &table : NULL);
+    if (context->json)
+        status_print_json(&rows);
+    else if (context->operand_count == 1 && rows.count == 1 && !options->columns)
+        status_print_page(&rows.list[0]);
+    else if (rows.count > 0 || context->operand_count == 0)
+        status_print_table(&rows, &table);
     if (!context->quiet) {
         print_reasons(&rows);
         if (scope()->home && !context->json && context->operand_count == 0)

@@ -15,19 +15,18 @@ run_one(const struct context *context, const void *data, struct failure **failur
     const struct options *options = data;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
-    cleanup_wiring_parts struct wiring_parts before = {0};
-    cleanup_wiring_parts struct wiring_parts after = {0};
+    cleanup_json json_t *before = NULL, *after = NULL;
     cleanup_free char *summary = NULL;
     struct change_options change = options->change;
 
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
-    wiring_parts_read(&before, &definition, true);
+    before = wiring_parts_read(&definition, true);
     wire_remove(&definition.domain, &wiring);
     if (!options->wiring_only)
         wire_remove_request(&definition.domain, &wiring);
-    wiring_parts_read(&after, &definition, true);
-    change.summary = summary = wiring_parts_describe("unset", &before, &after);
+    after = wiring_parts_read(&definition, true);
+    change.summary = summary = wiring_parts_describe("unset", before, after);
     return definition_commit(&definition, context, &change,
                              "nothing of virt-seed's to remove", &wiring, failure);
 }

@@ -99,11 +99,10 @@ static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    const struct wiring_parts nothing = {0};
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
-    cleanup_wiring_parts struct wiring_parts parts = {0};
+    cleanup_json json_t *parts = NULL;
     cleanup_free char *summary = NULL;
 
     if (options->after_refusal)
@@ -116,8 +115,8 @@ run_one(const struct context *context, const void *data, struct failure **failur
                         (struct wire_options){.replace = change.replace, .add_log = true},
                         &wiring, failure) < 0)
         return -1;
-    wiring_parts_read(&parts, &definition, false);
-    change.summary = summary = wiring_parts_describe("wired", &parts, &nothing);
+    parts = wiring_parts_read(&definition, false);
+    change.summary = summary = wiring_parts_describe("wired", parts, NULL);
     return definition_commit(&definition, context, &change, "already wired", &wiring,
                              failure);
 }

@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include "base/json.h"
 #include "base/names.h"
 #include "cli/change.h"
 #include "cli/comparison.h"
@@ -79,15 +80,6 @@ read_claim(struct comparison *comparison, const struct context *context)
                                                claimed, &comparison->reason);
 }
 
-/* The documents of a seed that contain something secret and so are not shown unless asked
- * for: from a secret of the host, a password in the request, or oVirt's engine. */
-struct secret_documents {
-    bool all;         /* any may be one */
-    bool instance_id; /* the instance-id depends on a secret */
-    char **paths;
-    size_t count;
-};
-
 /* Makes the seed with the word instead of each secret, and without the content of files,
  * which is not secret. */
 static int
@@ -116,54 +108,52 @@ make_masked(struct seed *seed, const struct domain *domain, const char *word,
     return seed_make(seed, &request, failure);
 }
 
-/* Finds the documents that contain something secret: the seed is made twice, with a
- * different word instead of each secret. A document that differs contains a secret,
- * however it got there. No secret is read. */
-static void
-find_secrets(struct secret_documents *documents, const struct domain *domain)
+/*
+ * Finds the documents of a domain's seed that contain something secret, and so are not shown
+ * unless asked for: from a secret of the host, a password in the request, or oVirt's engine.
+ * The seed is made twice, with a different word instead of each secret. A document that differs
+ * contains a secret, however it got there. No secret is read. `of_instance_id`: whether the
+ * instance-id depends on a secret. Return: a set of their paths, owned by the caller
+ * (cleanup_json), or NULL: any may be one.
+ */
+static json_t *
+find_secrets(const struct domain *domain, bool *of_instance_id)
 {
     cleanup_failure struct failure *ignored = NULL;
     cleanup_seed struct seed one = {0};
     cleanup_seed struct seed other = {0};
     cleanup_identity struct identity identity = {0};
     const struct layout *layout;
+    json_t *paths;
 
+    *of_instance_id = false;
     if (make_masked(&one, domain, "first", &ignored) < 0 ||
-        make_masked(&other, domain, "other", &ignored) < 0) {
-        documents->all = true;
-        return;
-    }
+        make_masked(&other, domain, "other", &ignored) < 0)
+        return NULL;
+    paths = json_object();
     layout = layout_find(one.label);
     if (layout && layout_read_identity(layout, &one, &identity, &ignored) < 0)
-        documents->instance_id = true;
+        *of_instance_id = true;
     else if (layout)
-        documents->instance_id =
+        *of_instance_id =
             !identity.instance_id || strcmp(identity.instance_id, INSTANCE_ID_MASK) == 0;
-    if (documents->instance_id)
-        texts_add(&documents->paths, &documents->count,
-                  xstrdup(layout->documents[0].path));
+    if (*of_instance_id)
+        json_set(paths, layout->documents[0].path, json_null());
     for (size_t i = 0; i < one.document_count; i++) {
         const struct document *document = &one.documents[i];
         const struct document *same = seed_find_document(&other, document->path);
 
         if (!same || !buffer_is_same(&document->data, &same->data))
-            texts_add(&documents->paths, &documents->count, xstrdup(document->path));
+            json_set(paths, document->path, json_null());
     }
+    return paths;
 }
 
 static bool
-has_secret(const struct secret_documents *documents, const char *path)
+is_secret(const json_t *paths, const char *path)
 {
-    return documents->all || texts_have(documents->paths, documents->count, path);
+    return !paths || json_object_get(paths, path);
 }
-
-static void
-secret_documents_clear(struct secret_documents *documents)
-{
-    texts_free(documents->paths, documents->count);
-}
-
-#define cleanup_secret_documents __attribute__((cleanup(secret_documents_clear)))
 
 /* Return: whether what the guest has, or had at its end, is not what it was booted with. */
 static bool
@@ -244,8 +234,9 @@ static int
 compare(struct comparison *comparison, const struct request *request,
         struct failure **failure)
 {
-    cleanup_secret_documents struct secret_documents next = {0};
-    cleanup_secret_documents struct secret_documents before = {0};
+    bool has_secret_id, ignored_id;
+    cleanup_json json_t *next = find_secrets(&comparison->source.domain, &has_secret_id);
+    cleanup_json json_t *before = NULL;
     const struct layout *layout = layout_find(comparison->next.label);
     cleanup_request struct request running = {0};
     cleanup_failure struct failure *ignored = NULL;
@@ -261,17 +252,16 @@ compare(struct comparison *comparison, const struct request *request,
         if (request_read(&running, &comparison->running.domain, &ignored) == 0)
             comparison->is_kept = comparison->is_kept || running.cache;
     }
-    find_secrets(&next, &comparison->source.domain);
     /* For a file, what the running domain asked for is not known. */
     if (comparison->running.doc)
-        find_secrets(&before, &comparison->running.domain);
-    else
-        before.all = comparison->storage != NULL;
+        before = find_secrets(&comparison->running.domain, &ignored_id);
+    else if (!comparison->storage)
+        before = json_object();
     if (layout && layout_read_identity(layout, &comparison->next, &comparison->identity,
                                        failure) < 0)
         return -1;
     comparison->last_instance_id = claimed ? claimed : last->instance_id;
-    comparison->boot = judge_boot(comparison, is_denied && next.instance_id);
+    comparison->boot = judge_boot(comparison, is_denied && has_secret_id);
     comparison->is_replaced = is_replaced(comparison);
     comparison->is_as_replaced =
         comparison->is_replaced && !is_denied &&
@@ -279,15 +269,14 @@ compare(struct comparison *comparison, const struct request *request,
     for (size_t i = 0; i < comparison->next.document_count; i++) {
         const char *path = comparison->next.documents[i].path;
 
-        add_document(comparison, path,
-                     has_secret(&next, path) || has_secret(&before, path),
-                     is_denied && has_secret(&next, path));
+        add_document(comparison, path, is_secret(next, path) || is_secret(before, path),
+                     is_denied && is_secret(next, path));
     }
     for (size_t i = 0; i < last->document_count; i++) {
         const char *path = last->documents[i].path;
 
         if (!seed_find_document(&comparison->next, path))
-            add_document(comparison, path, has_secret(&before, path), false);
+            add_document(comparison, path, is_secret(before, path), false);
     }
     return 0;
 }

@@ -51,16 +51,18 @@ find_volume(struct disk *disk, virConnectPtr connection)
 
 /* Reads the XML of libvirt's domain; its definition with VIR_DOMAIN_XML_INACTIVE. */
 static int
-read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
-         struct domain *domain, struct failure **failure)
+read_xml(struct definition *definition, virDomainPtr libvirt, unsigned int flags,
+         struct failure **failure)
 {
     const char *name = virDomainGetName(libvirt);
+    struct domain *domain = &definition->domain;
 
-    *text = virDomainGetXMLDesc(libvirt, flags);
-    if (!*text)
+    definition->text = virDomainGetXMLDesc(libvirt, flags);
+    if (!definition->text)
         return libvirt_fail(failure, "could not read domain '%s'", name);
-    *doc = xml_parse(*text, strlen(*text), name, failure);
-    if (!*doc || domain_read(domain, *doc, failure) < 0)
+    definition->doc =
+        xml_parse(definition->text, strlen(definition->text), name, failure);
+    if (!definition->doc || domain_read(domain, definition->doc, failure) < 0)
         return -1;
     for (size_t i = 0; i < domain->disk_count; i++) {
         if (domain->disks[i].is_volume)
@@ -70,8 +72,14 @@ read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
 }
 
 int
-definition_fail_transient(virDomainPtr domain, struct failure **failure)
+definition_require(virDomainPtr domain, struct failure **failure)
 {
+    const int persistent = virDomainIsPersistent(domain);
+
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    if (persistent > 0)
+        return 0;
     return failure_set(failure, FAILURE_DOMAIN,
                        "domain '%s' is transient: libvirt has no definition\n"
                        "wire the XML that it is created from",
@@ -84,22 +92,14 @@ read_libvirt(struct definition *definition, enum definition_use use,
              struct failure **failure)
 {
     const bool change = use == DEFINITION_CHANGE;
-    const bool must_persist = change || use == DEFINITION_TRIAL;
-    int persistent = must_persist ? virDomainIsPersistent(definition->libvirt) : 1;
-    cleanup_free char *text = NULL;
-    int result;
+    const unsigned int secure = change ? VIR_DOMAIN_XML_SECURE : 0;
 
-    if (persistent < 0)
-        return libvirt_fail(failure, "could not look at the domain");
     /* To define it would make it persistent. */
-    if (persistent == 0)
-        return definition_fail_transient(definition->libvirt, failure);
-    result = read_xml(definition->libvirt,
-                      VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
-                      &text, &definition->doc, &definition->domain, failure);
-    if (change && result == 0)
-        definition->text = steal(text);
-    return result;
+    if ((change || use == DEFINITION_TRIAL) &&
+        definition_require(definition->libvirt, failure) < 0)
+        return -1;
+    return read_xml(definition, definition->libvirt, VIR_DOMAIN_XML_INACTIVE | secure,
+                    failure);
 }
 
 bool
@@ -155,10 +155,8 @@ int
 definition_load_running(struct definition *running, virDomainPtr domain,
                         struct failure **failure)
 {
-    cleanup_free char *text = NULL;
-
     *running = (struct definition){0};
-    return read_xml(domain, 0, &text, &running->doc, &running->domain, failure);
+    return read_xml(running, domain, 0, failure);
 }
 
 void

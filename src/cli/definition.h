@@ -20,7 +20,7 @@ struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text;               /* as libvirt gave it, if it is to change */
+    char *text;               /* as libvirt gave it; NULL if it came from a file */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     bool is_defined;      /* libvirt has the change, or may have it */
@@ -57,8 +57,8 @@ int definition_load_known(struct definition *definition, virDomainPtr domain,
 
 void definition_clear(struct definition *definition);
 
-/* Sets the failure that the domain has no definition. Return: -1. */
-int definition_fail_transient(virDomainPtr domain, struct failure **failure);
+/* Fails if libvirt has no definition of the domain: it is transient. */
+int definition_require(virDomainPtr domain, struct failure **failure);
 
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 

@@ -341,20 +341,21 @@ add_uuid(virDomainPtr domain, bool again, char ***uuids, size_t *count)
         texts_add(uuids, count, xstrdup(uuid));
 }
 
+/* Adds the domains whose names match the pattern, or with NULL all. */
 static int
 add_matches(virConnectPtr connection, const char *pattern, char ***uuids, size_t *count,
             struct failure **failure)
 {
     virDomainPtr *domains = NULL;
     int domain_count = virConnectListAllDomains(connection, &domains, 0);
-    bool is_matched = false;
+    bool is_matched = !pattern;
 
     if (domain_count < 0)
         return libvirt_fail(failure, "could not list the domains");
     if (domain_count > 0)
         qsort(domains, (size_t)domain_count, sizeof(domains[0]), compare_names);
     for (int i = 0; i < domain_count; i++) {
-        if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0) {
+        if (!pattern || fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0) {
             is_matched = true;
             add_uuid(domains[i], false, uuids, count);
         }
@@ -372,9 +373,11 @@ int
 libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
                size_t *count, struct failure **failure)
 {
-    cleanup_libvirt_domain virDomainPtr domain =
-        libvirt_find_domain(connection, operand, failure);
+    cleanup_libvirt_domain virDomainPtr domain = NULL;
 
+    if (!operand)
+        return add_matches(connection, NULL, uuids, count, failure);
+    domain = libvirt_find_domain(connection, operand, failure);
     if (domain) {
         add_uuid(domain, true, uuids, count);
         return 0;

@@ -88,10 +88,8 @@ run(int argc, char **argv, struct failure **failure)
     int result;
 
     result = arguments_read(&context, NULL, NULL, argc, argv, failure);
-    if (result > 0)
-        return STATUS_OK;
-    if (result < 0)
-        return -1;
+    if (result != 0)
+        return result > 0 ? STATUS_OK : -1;
     if (context.operand_count == 0) {
         help_print(stderr, NULL);
         return STATUS_USAGE;
@@ -105,10 +103,8 @@ run(int argc, char **argv, struct failure **failure)
         return -1;
     options = xcalloc(1, command->options_size + 1);
     result = arguments_read(&context, command, options, argc, argv, failure);
-    if (result > 0)
-        return STATUS_OK;
-    if (result < 0)
-        return -1;
+    if (result != 0)
+        return result > 0 ? STATUS_OK : -1;
     root = fs_open_root(context.root_path);
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",

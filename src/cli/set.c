@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "base/fs.h"
 #include "base/names.h"
 #include "cli/ask.h"
 #include "cli/io.h"
@@ -35,16 +36,6 @@ is_standard_input(const struct option_value *value)
     return is_path(value) && strcmp(value->text, "-") == 0;
 }
 
-bool
-set_reads_standard_input(const struct option_values *values)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        if (is_standard_input(&values->list[i]))
-            return true;
-    }
-    return false;
-}
-
 char *
 set_describe_source(const struct option_value *value)
 {
@@ -57,28 +48,20 @@ set_describe_source(const struct option_value *value)
     return xasprintf("'%s'", value->text);
 }
 
-static int
-read_value(const struct option_value *value, size_t limit, struct buffer *content,
-           struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-
-    if (setting->asks_for)
-        return ask_password(setting->asks_for, content, failure);
-    return io_read(is_standard_input(value) ? NULL : value->text, limit, FILE_HINT,
-                   content, failure);
-}
-
 int
 set_read(const struct writing *writing, const struct option_value *value, size_t limit,
          struct buffer *content, struct failure **failure)
 {
-    struct set_content *kept;
+    const struct setting *setting = value->row->data;
+    struct set_content *kept = &writing->contents->list[writing->index];
+    int result = 0;
 
-    if (!writing->contents)
-        return read_value(value, limit, content, failure);
-    kept = &writing->contents->list[writing->index];
-    if (!kept->is_read && read_value(value, limit, &kept->data, failure) < 0)
+    if (!kept->is_read && setting->asks_for)
+        result = ask_password(setting->asks_for, &kept->data, failure);
+    else if (!kept->is_read)
+        result = io_read(is_standard_input(value) ? NULL : value->text, limit, FILE_HINT,
+                         &kept->data, failure);
+    if (result < 0)
         return -1;
     kept->is_read = true;
     buffer_append(content, kept->data.data, kept->data.size);
@@ -152,34 +135,25 @@ remove_element(struct writing *writing, const struct setting *setting)
         set_remove_if_empty(parent);
 }
 
+/* The element has the value, or the content of its file. */
 static int
-add_text(struct writing *writing, const struct option_value *value,
-         struct failure **failure)
+add_content(struct writing *writing, const struct option_value *value,
+            struct failure **failure)
 {
     const struct setting *setting = value->row->data;
+    cleanup_buffer struct buffer content = {0};
     xmlNode *parent = writing->element;
     xmlNode *node;
 
     if (setting->below)
         parent = set_find_or_add(parent, setting->below);
-    node = set_indent(element_add_text(parent, setting->element, value->text));
-    if (setting->attribute)
-        xml_set_attribute(node, setting->attribute, setting->value);
-    return 0;
-}
-
-static int
-add_document(struct writing *writing, const struct option_value *value,
-             struct failure **failure)
-{
-    const struct setting *setting = value->row->data;
-    cleanup_buffer struct buffer content = {0};
-    xmlNode *node;
-
-    if (set_read(writing, value, LIMIT_PART, &content, failure) < 0)
+    if (!is_path(value))
+        node = element_add_text(parent, setting->element, value->text);
+    else if (set_read(writing, value, LIMIT_PART, &content, failure) == 0)
+        node = element_add_data(parent, setting->element, content.data, content.size);
+    else
         return -1;
-    node = set_indent(
-        element_add_data(writing->element, setting->element, content.data, content.size));
+    set_indent(node);
     if (setting->attribute)
         xml_set_attribute(node, setting->attribute, setting->value);
     return 0;
@@ -337,7 +311,6 @@ describe_value(const struct option_value *value)
     const struct setting *setting = value->row->data;
     const char *name = value->row->name;
     const char *text = value->text;
-    const char *slash = strrchr(text, '/');
 
     if (!*text)
         return xasprintf("no %s", name);
@@ -346,7 +319,7 @@ describe_value(const struct option_value *value)
     if (is_standard_input(value))
         return xasprintf("%s of standard input", name);
     if (is_path(value))
-        return xasprintf("%s %s", name, slash ? slash + 1 : text);
+        return xasprintf("%s %s", name, fs_base_name(text));
     if (setting->add == add_entry)
         return xasprintf("%s %.*s", name, (int)strcspn(text, "="), text);
     return xasprintf("%s %s", name, text);
@@ -367,7 +340,7 @@ set_describe(const struct option_values *values)
 
 int
 set_check_values(const struct context *context, const struct option_values *values,
-                 struct failure **failure)
+                 bool *reads_input, struct failure **failure)
 {
     const struct option_value *first = NULL;
 
@@ -390,6 +363,7 @@ set_check_values(const struct context *context, const struct option_values *valu
                                      "could not read '%s'\n" FILE_HINT, value->text);
         }
     }
+    *reads_input = first != NULL;
     return 0;
 }
 
@@ -419,15 +393,15 @@ set_check_documents(const struct domain *domain, struct failure **failure)
 
 const struct option_row set_rows[] = {
     SETTING("user-data", "FILE", "a document for cloud-init *", .element = "user-data",
-            .add = add_document),
+            .add = add_content),
     SETTING("user-data-raw", "FILE",
             "a document for a guest without cloud-init, given alone",
-            .element = "user-data", .add = add_document, .attribute = "format",
+            .element = "user-data", .add = add_content, .attribute = "format",
             .value = "raw"),
     SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
-            .element = "vendor-data", .add = add_document),
+            .element = "vendor-data", .add = add_content),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json",
-            .element = "network-config", .add = add_document),
+            .element = "network-config", .add = add_content),
     SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *",
             .element = "meta-data", .remove = remove_entry, .add = add_entry),
     SETTING("ssh-key", "FILE", "the public keys of the default user *",
@@ -437,16 +411,16 @@ const struct option_row set_rows[] = {
     SETTING("machine-id", "per-instance", "a machine-id of its own for each instance",
             .remove = remove_attribute, .add = add_attribute),
     SETTING("hostname", "NAME", "instead of the domain's name", .element = "hostname",
-            .add = add_text),
+            .add = add_content),
     SETTING("instance-id", "ID", "instead of the domain's UUID", .element = "instance-id",
-            .add = add_text, .attribute = "policy", .value = "fixed"),
+            .add = add_content, .attribute = "policy", .value = "fixed"),
     SETTING("instance-id-policy", "content|domain",
             "content: a new one whenever the seed changes", .element = "instance-id",
             .add = add_instance_id_policy),
     SETTING("user", "NAME", "the default user's name", .below = "initialization",
-            .element = "user_name", .add = add_text),
+            .element = "user_name", .add = add_content),
     SETTING("timezone", "ZONE", "such as Europe/Berlin", .below = "initialization",
-            .element = "timezone", .add = add_text),
+            .element = "timezone", .add = add_content),
     SETTING(
         "ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,search=DOMAIN,mac=MAC|dhcp",
         "the address of an interface, by its mac= or network=; all but the address is optional *",

@@ -33,7 +33,7 @@ void set_contents_clear(struct set_contents *contents);
 
 struct writing {
     const struct domain *domain;
-    struct set_contents *contents; /* NULL: each is read again for each domain */
+    struct set_contents *contents; /* may be NULL if no value is to be read */
     xmlNode *element;              /* <cloud-init> */
     struct new_passwords *passwords;
     char *generated; /* the password that was made, or NULL; owned by the caller */
@@ -58,9 +58,9 @@ struct setting {
 };
 
 /* Fails before anything else is asked if a file cannot be read, or values contradict each
- * other. */
+ * other. `reads_input`: whether one of them is to be read from standard input. */
 int set_check_values(const struct context *context, const struct option_values *values,
-                     struct failure **failure);
+                     bool *reads_input, struct failure **failure);
 
 /* Writes the settings into the element, which is added if there is none, and notes in
  * `wiring` what has changed, if anything. */
@@ -70,9 +70,6 @@ int set_write(struct writing *writing, const struct option_values *values,
 /* Fails if a start would refuse a document that its guest cannot read. The host's files and
  * secrets, which may be out of the caller's reach, are not looked at. */
 int set_check_documents(const struct domain *domain, struct failure **failure);
-
-/* Return: whether a value is to be read from standard input. */
-bool set_reads_standard_input(const struct option_values *values);
 
 /* Return: what the value is read from, as a message names it, owned by the caller (free). */
 char *set_describe_source(const struct option_value *value);

@@ -8,11 +8,13 @@
 #include "base/json.h"
 #include "cli/io.h"
 #include "cli/status.h"
+#include "domain/vocabulary.h"
 
-static json_t *
-pack_answer(enum answer answer)
+/* Return: the text that --json has there, or NULL. */
+static const char *
+text_of(const struct domain_status *row, const char *member)
 {
-    return answer == ANSWER_UNKNOWN ? json_null() : json_boolean(answer == ANSWER_YES);
+    return json_string_value(json_object_get(row->json, member));
 }
 
 void
@@ -20,73 +22,48 @@ status_print_json(const struct rows *rows)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct domain_status *row = &rows->list[i];
-
-        json_add(list,
-                 json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:O, "
-                           "s:O, s:s?, s:o, s:s?}",
-                           "domain", row->name, "uuid", row->uuid, "state", row->state,
-                           "wired", pack_answer(row->wired), "seed",
-                           pack_answer(row->seed), "datasource", row->datasource,
-                           "instance-id", row->instance_id, "result",
-                           guest_state_word(row->result), "stage",
-                           guest_stage_name(row->stage), "since", row->since, "errors",
-                           row->errors, "warnings", row->warnings, "address",
-                           row->address, "guest-says",
-                           consumption_pack(row->consumption, row->reason, &row->claim),
-                           "message", row->unread ? row->unread->message : NULL));
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        json_add(list, json_incref(rows->list[i].json));
     json_print(list);
 }
 
+/* Return: what is shown of true, false, or null, which is unknown. */
 static const char *
-word_of(const struct domain_status *row, enum answer answer)
+word_of(const struct domain_status *row, const char *member)
 {
-    if (answer == ANSWER_UNKNOWN)
+    const json_t *value = json_object_get(row->json, member);
+
+    if (json_is_null(value))
         return "?";
-    if (answer == ANSWER_NO && !row->wants_seed)
+    if (json_is_false(value) && !row->wants_seed)
         return "-";
-    return answer == ANSWER_YES ? "yes" : "no";
-}
-
-/* Adds a line to the table: of each text a copy that can be shown, "-" for NULL and "". */
-static void
-add_line(struct libscols_table *table, const char *const *texts)
-{
-    struct libscols_line *line = xchecked(scols_table_new_line(table, NULL));
-
-    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
-        char *copy = xstrdup(texts[i] && *texts[i] ? texts[i] : "-");
-
-        utf8_replace_controls(copy);
-        if (scols_line_refer_data(line, i, copy) < 0)
-            abort();
-    }
+    return json_is_true(value) ? "yes" : "no";
 }
 
 /* Return: how far cloud-init is, owned by the caller (free), or NULL. */
 static char *
 describe_progress(const struct domain_status *row)
 {
-    const char *stage = guest_stage_name(row->stage);
-    const char *word = guest_state_word(row->result);
+    const char *stage = text_of(row, "stage");
+    const char *result = text_of(row, "result");
 
-    if (row->result == GUEST_STATE_UNKNOWN)
+    if (!result)
+        return NULL;
+    if (strcmp(result, guest_state_word(GUEST_STATE_UNKNOWN)) == 0)
         return xstrdup("?");
-    if (row->result == GUEST_STATE_RUNNING && stage)
-        return xasprintf("%s, %s", word, stage);
-    return word ? xstrdup(word) : NULL;
+    if (strcmp(result, guest_state_word(GUEST_STATE_RUNNING)) == 0 && stage)
+        return xasprintf("%s, %s", result, stage);
+    return xstrdup(result);
 }
 
 /* Return: what the guest says of its seed, owned by the caller (free), or NULL. */
 static char *
 describe_consumption(const struct domain_status *row, const char *reason)
 {
-    const bool is_silent =
-        row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED;
+    static const char *const silent[] = {"none", "unfinished", NULL};
+    const char *result = text_of(row, "result");
 
-    if (row->consumption == CONSUMPTION_UNKNOWN && is_silent)
+    if (row->consumption == CONSUMPTION_UNKNOWN && result && word_is_in(result, silent))
         return xstrdup("nothing");
     return consumption_describe(row->consumption, reason);
 }
@@ -111,68 +88,44 @@ describe_time(const char *text, bool in_short)
     return xstrndup(whole, strlen("2026-01-01"));
 }
 
-static char *
-copy_text(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-static const char *const titles[] = {
-    [COLUMN_DOMAIN] = "DOMAIN",
-    [COLUMN_UUID] = "UUID",
-    [COLUMN_STATE] = "STATE",
-    [COLUMN_WIRED] = "WIRED",
-    [COLUMN_SEED] = "SEED",
-    [COLUMN_DATASOURCE] = "DATASOURCE",
-    [COLUMN_INSTANCE_ID] = "INSTANCE-ID",
-    [COLUMN_CLOUD_INIT] = "CLOUD-INIT",
-    [COLUMN_SINCE] = "SINCE",
-    [COLUMN_ADDRESS] = "ADDRESS",
-    [COLUMN_GUEST_SAYS] = "GUEST SAYS",
+/* The columns, and what --json has of them. */
+static const struct {
+    const char *title, *member;
+} columns[] = {
+    {"DOMAIN", "domain"},
+    {"UUID", "uuid"},
+    {"STATE", "state"},
+    {"WIRED", "wired"},
+    {"SEED", "seed"},
+    {"DATASOURCE", "datasource"},
+    {"INSTANCE-ID", "instance-id"},
+    {"CLOUD-INIT", "result"},
+    {"SINCE", "since"},
+    {"ADDRESS", "address"},
+    {"GUEST SAYS", "guest-says"},
 };
-static_assert(ARRAY_SIZE(titles) == COLUMN_COUNT, "each column has its title");
 
 /* Return: what the column has of the domain, owned by the caller (free), or NULL. */
 static char *
-make_cell(const struct domain_status *row, enum column column)
+make_cell(const struct domain_status *row, const char *member)
 {
-    switch (column) {
-    case COLUMN_DOMAIN:
-        return xstrdup(row->name);
-    case COLUMN_UUID:
-        return xstrdup(row->uuid);
-    case COLUMN_STATE:
-        return xstrdup(row->state);
-    case COLUMN_WIRED:
-        return xstrdup(word_of(row, row->wired));
-    case COLUMN_SEED:
-        return xstrdup(word_of(row, row->seed));
-    case COLUMN_DATASOURCE:
-        return copy_text(row->datasource);
-    case COLUMN_INSTANCE_ID:
-        return copy_text(row->instance_id);
-    case COLUMN_CLOUD_INIT:
+    const char *text = text_of(row, member);
+
+    if (strcmp(member, "result") == 0)
         return describe_progress(row);
-    case COLUMN_SINCE:
-        return describe_time(row->since, true);
-    case COLUMN_ADDRESS:
-        return copy_text(row->address);
-    case COLUMN_GUEST_SAYS:
+    if (strcmp(member, "since") == 0)
+        return describe_time(text, true);
+    if (strcmp(member, "guest-says") == 0)
         return describe_consumption(row, NULL);
-    case COLUMN_COUNT:
-        break;
-    }
-    return NULL;
+    if (strcmp(member, "wired") == 0 || strcmp(member, "seed") == 0)
+        return xstrdup(word_of(row, member));
+    return text ? xstrdup(text) : NULL;
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* Those that fit into 80 characters. */
-static const struct status_table usual_table = {
-    .columns = {COLUMN_DOMAIN, COLUMN_STATE, COLUMN_CLOUD_INIT, COLUMN_SINCE,
-                COLUMN_ADDRESS, COLUMN_GUEST_SAYS},
-    .count = 6,
-};
+/* The columns that fit into 80 characters. */
+#define USUAL_COLUMNS "domain,state,cloud-init,since,address,guest-says"
 
 /* Return: whether the title, with '-' for its blank, is the word; its case does not
  * matter. */
@@ -190,16 +143,16 @@ is_title(const char *title, const char *word)
 int
 status_read_table(struct status_table *table, const char *list, struct failure **failure)
 {
-    cleanup_free char *words = xstrdup(list);
+    cleanup_free char *words = xstrdup(list ? list : USUAL_COLUMNS);
     char *rest = words;
 
     table->count = 0;
     for (const char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         size_t i = 0;
 
-        while (i < COLUMN_COUNT && !is_title(titles[i], word))
+        while (i < ARRAY_SIZE(columns) && !is_title(columns[i].title, word))
             i++;
-        if (i == COLUMN_COUNT)
+        if (i == ARRAY_SIZE(columns))
             return failure_set(failure, FAILURE_USAGE,
                                "there is no column '%.64s'\n"
                                "the columns are domain, uuid, state, wired, seed, "
@@ -210,49 +163,52 @@ status_read_table(struct status_table *table, const char *list, struct failure *
             return failure_set(failure, FAILURE_USAGE,
                                "too many columns, at most %zu\nname each once",
                                ARRAY_SIZE(table->columns));
-        table->columns[table->count++] = (enum column)i;
+        table->columns[table->count++] = i;
     }
     return 0;
 }
 
+/* Adds the domain's line, or with NULL that of the titles: of each text what can be shown of
+ * it, "-" for NULL and "". */
 static void
-add_domain(struct libscols_table *table, const struct domain_status *row,
-           const struct status_table *columns)
+add_line(struct libscols_table *lines, const struct status_table *table,
+         const struct domain_status *row)
 {
-    char *cells[ARRAY_SIZE(columns->columns)];
+    struct libscols_line *line = xchecked(scols_table_new_line(lines, NULL));
 
-    for (size_t i = 0; i < columns->count; i++)
-        cells[i] = make_cell(row, columns->columns[i]);
-    add_line(table, (const char *const *)cells);
-    for (size_t i = 0; i < columns->count; i++)
-        free(cells[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        const size_t column = table->columns[i];
+        cleanup_free char *cell =
+            row ? make_cell(row, columns[column].member) : xstrdup(columns[column].title);
+        char *text = cell && *cell ? steal(cell) : xstrdup("-");
+
+        utf8_replace_controls(text);
+        if (scols_line_refer_data(line, i, text) < 0)
+            abort();
+    }
 }
 
 /* main sets no locale, so that nothing else depends on one. But libc and libsmartcols only
  * know the width of a character in a UTF-8 locale; they get one that every glibc has. */
 void
-status_print_table(const struct rows *rows, const struct status_table *chosen)
+status_print_table(const struct rows *rows, const struct status_table *table)
 {
-    const struct status_table *columns = chosen ? chosen : &usual_table;
-    const char *headings[ARRAY_SIZE(columns->columns)];
-    struct libscols_table *table = xchecked(scols_new_table());
+    struct libscols_table *lines = xchecked(scols_new_table());
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = uselocale(utf8);
 
     /* The titles are an ordinary line, which is printed even if it is the only one. */
-    scols_table_enable_noheadings(table, 1);
-    scols_table_enable_noencoding(table, 1);
-    scols_table_set_column_separator(table, "  ");
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < columns->count; i++) {
-        xchecked(scols_table_new_column(table, "", 0, 0));
-        headings[i] = titles[columns->columns[i]];
-    }
-    add_line(table, headings);
+    scols_table_enable_noheadings(lines, 1);
+    scols_table_enable_noencoding(lines, 1);
+    scols_table_set_column_separator(lines, "  ");
+    scols_table_set_termforce(lines, SCOLS_TERMFORCE_NEVER);
+    for (size_t i = 0; i < table->count; i++)
+        xchecked(scols_table_new_column(lines, "", 0, 0));
+    add_line(lines, table, NULL);
     for (size_t i = 0; i < rows->count; i++)
-        add_domain(table, &rows->list[i], columns);
-    scols_print_table(table);
-    scols_unref_table(table);
+        add_line(lines, table, &rows->list[i]);
+    scols_print_table(lines);
+    scols_unref_table(lines);
     uselocale(before);
     if (utf8)
         freelocale(utf8);
@@ -286,25 +242,25 @@ status_print_page(const struct domain_status *row)
 {
     cleanup_free char *progress = describe_progress(row);
     cleanup_free char *says = describe_consumption(row, row->reason);
-    cleanup_free char *when = describe_time(row->since, false);
+    cleanup_free char *when = describe_time(text_of(row, "since"), false);
     cleanup_free char *since = NULL;
 
     if (progress && when)
         since = xasprintf("%s, since %s", progress, when);
-    print_field("domain", row->name);
-    print_field("uuid", row->uuid);
-    print_field("state", row->state);
-    print_field("wired", word_of(row, row->wired));
-    print_field("seed", word_of(row, row->seed));
+    print_field("domain", text_of(row, "domain"));
+    print_field("uuid", text_of(row, "uuid"));
+    print_field("state", text_of(row, "state"));
+    print_field("wired", word_of(row, "wired"));
+    print_field("seed", word_of(row, "seed"));
     print_field("documents", row->documents);
-    print_field("datasource", row->datasource);
-    print_field("instance-id", row->instance_id);
+    print_field("datasource", text_of(row, "datasource"));
+    print_field("instance-id", text_of(row, "instance-id"));
     print_field("cloud-init", since ? since : progress);
     print_field("version", row->claim.version);
     print_field("guest says", says);
-    print_field("address", row->address);
-    print_fields("error", row->errors);
-    print_fields("warning", row->warnings);
+    print_field("address", text_of(row, "address"));
+    print_fields("error", json_object_get(row->json, "errors"));
+    print_fields("warning", json_object_get(row->json, "warnings"));
     if (row->claim.failed_module)
         print_field("module", row->claim.failed_module);
     if (row->claim.failed_log)

@@ -149,40 +149,36 @@ finish_by_time(struct guest *guest)
 static void
 finish_by_stop(struct guest *guest, int detail)
 {
-    static const char *const words[] = {
-        [VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN] = "was shut down",
-        [VIR_DOMAIN_EVENT_STOPPED_DESTROYED] = "was destroyed",
-        [VIR_DOMAIN_EVENT_STOPPED_CRASHED] = "has crashed",
-        [VIR_DOMAIN_EVENT_STOPPED_MIGRATED] = "was migrated to another host",
-        [VIR_DOMAIN_EVENT_STOPPED_SAVED] = "was saved",
-        [VIR_DOMAIN_EVENT_STOPPED_FAILED] = "has failed on the host",
-        [VIR_DOMAIN_EVENT_STOPPED_FROM_SNAPSHOT] = "was reverted to a snapshot",
+    static const struct {
+        const char *what, *hint;
+    } ends[] = {
+        [VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN] = {"was shut down", NULL},
+        [VIR_DOMAIN_EVENT_STOPPED_DESTROYED] = {"was destroyed", NULL},
+        [VIR_DOMAIN_EVENT_STOPPED_CRASHED] = {"has crashed", NULL},
+        [VIR_DOMAIN_EVENT_STOPPED_MIGRATED] = {"was migrated to another host",
+                                               "wait on that host"},
+        [VIR_DOMAIN_EVENT_STOPPED_SAVED] =
+            {"was saved", "start it and wait again: the guest then continues"},
+        [VIR_DOMAIN_EVENT_STOPPED_FAILED] = {"has failed on the host", NULL},
+        [VIR_DOMAIN_EVENT_STOPPED_FROM_SNAPSHOT] = {"was reverted to a snapshot", NULL},
     };
-    const int count = (int)(ARRAY_SIZE(words));
-    const char *what =
-        detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
+    const bool is_known = detail >= 0 && detail < (int)ARRAY_SIZE(ends);
+    const char *what = is_known && ends[detail].what ? ends[detail].what : "has stopped";
+    const char *reason = "see the last messages of the guest and of QEMU: its";
     const struct guest_report *report = &guest->report;
     cleanup_free char *stage = describe_stage(report);
     cleanup_failure struct failure *failure = NULL;
 
+    if (detail == VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN &&
+        report->state == GUEST_STATE_NOTHING)
+        reason = "it shut down before cloud-init started, or has none: see its";
     failure_set(&failure, FAILURE_DOMAIN,
                 "domain '%s' %s before cloud-init had finished; %s", name_of(guest), what,
                 stage);
-    if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
-        failure_hint(&failure, "wait on that host");
-    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
-        failure_hint(&failure, "start it and wait again: the guest then continues");
-    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN &&
-             report->state == GUEST_STATE_NOTHING)
-        failure_hint(&failure,
-                     "it shut down before cloud-init started, or has none: see its "
-                     "console and /var/log/libvirt/qemu/%s.log",
-                     name_of(guest));
-    else
-        failure_hint(&failure,
-                     "see the last messages of the guest and of QEMU: its console and "
-                     "/var/log/libvirt/qemu/%s.log",
-                     name_of(guest));
+    if (is_known && ends[detail].hint)
+        failure_hint(&failure, "%s", ends[detail].hint);
+    failure_hint(&failure, "%s console and /var/log/libvirt/qemu/%s.log", reason,
+                 name_of(guest));
     waiting_finish(guest, "stopped", STATUS_STOPPED, report, failure);
 }
 
@@ -455,36 +451,24 @@ waiting_on_failure(struct guest *guest, struct failure **reason)
 
 /* --- opening, running, closing ----------------------------------------------------- */
 
-/* `milliseconds` becomes -1 if there is no timeout. */
-static int
-read_timeout(const char *text, int *milliseconds, struct failure **failure)
-{
-    const bool is_number = text && *text && !text[strspn(text, "0123456789")];
-    unsigned long seconds;
-
-    *milliseconds = -1;
-    if (!text)
-        return 0;
-    /* More than fits becomes the largest number. */
-    seconds = strtoul(text, NULL, 10);
-    if (!is_number || seconds > LIMIT_TIMEOUT)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--timeout='%s' is not a number of seconds\ngive 0 to %d",
-                           text, LIMIT_TIMEOUT);
-    *milliseconds = (int)seconds * 1000;
-    return 0;
-}
-
 int
 waiting_check_options(const struct waiting_options *options, struct failure **failure)
 {
-    int milliseconds;
+    const char *text = options->timeout;
 
-    if (options->no_wait && (options->timeout || options->scrub))
+    if (options->no_wait && (text || options->scrub))
         return failure_set(failure, FAILURE_USAGE,
                            "--no-wait and --%s cannot be combined\nomit one of them",
-                           options->timeout ? "timeout" : "scrub");
-    return read_timeout(options->timeout, &milliseconds, failure);
+                           text ? "timeout" : "scrub");
+    if (!text)
+        return 0;
+    /* More than fits becomes the largest number. */
+    if (*text && !text[strspn(text, "0123456789")] &&
+        strtoul(text, NULL, 10) <= LIMIT_TIMEOUT)
+        return 0;
+    return failure_set(failure, FAILURE_USAGE,
+                       "--timeout='%s' is not a number of seconds\ngive 0 to %d", text,
+                       LIMIT_TIMEOUT);
 }
 
 int
@@ -496,25 +480,25 @@ waiting_open(struct waiting *waiting, const struct context *context,
     *waiting = (struct waiting){
         .options = options,
         .context = context,
-        .style = PROGRESS_LINES,
+        .milliseconds = -1,
         .notifier = -1,
         .notifier_handle = -1,
         .signals = -1,
         .signals_handle = -1,
     };
-    if (context->json)
-        waiting->style = PROGRESS_JSON;
-    else if (context->quiet)
-        waiting->style = PROGRESS_QUIET;
-    if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
+    if (waiting_check_options(options, failure) < 0 ||
         (options->scrub && running_seed_check_caller(context, failure) < 0))
         return -1;
-    if (waiting->milliseconds >= 0)
+    if (options->timeout) {
+        const int seconds = (int)strtoul(options->timeout, NULL, 10);
+
+        waiting->milliseconds = seconds * 1000;
         process_limit_time(
-            (unsigned int)waiting->milliseconds / 1000 + GRACE_SECONDS,
+            (unsigned int)seconds + GRACE_SECONDS,
             "virt-seed: error: timed out, and libvirt's daemon does not respond\n"
             "virt-seed: hint: see whether it answers others: virsh list\n",
             &status);
+    }
     return follow_open(waiting, failure);
 }
 
@@ -522,10 +506,15 @@ struct guest *
 waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
 {
     virDomainPtr domain = libvirt_find_domain(waiting->connection, name, failure);
+    enum progress_style style = PROGRESS_LINES;
     struct guest *guest;
 
     if (!domain)
         return NULL;
+    if (waiting->context->quiet)
+        style = PROGRESS_QUIET;
+    if (waiting->context->json)
+        style = PROGRESS_JSON;
     guest = xcalloc(1, sizeof(*guest));
     guest->waiting = waiting;
     guest->domain = domain;
@@ -539,8 +528,7 @@ waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
             return waiting->guests[i];
         }
     }
-    progress_open(&guest->progress, waiting->style, virDomainGetName(domain),
-                  guest->uuid);
+    progress_open(&guest->progress, style, virDomainGetName(domain), guest->uuid);
     *array_add(waiting->guests, waiting->count) = guest;
     return follow_add(guest, failure) < 0 ? NULL : guest;
 }

@@ -34,7 +34,6 @@ struct waiting_options {
 struct waiting {
     const struct waiting_options *options;
     const struct context *context;
-    enum progress_style style;
     struct guest **guests;
     size_t count;
     int milliseconds; /* of the timeout, or -1 */
