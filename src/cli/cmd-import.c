@@ -21,14 +21,20 @@ struct options {
 };
 
 /* What can be read. */
+enum {
+    FORMAT_KUBEVIRT,
+    FORMAT_OVIRT,
+    FORMAT_SEED,
+};
+
 static const struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
 } formats[] = {
-    {"kubevirt", import_kubevirt},
-    {"ovirt", import_ovirt},
-    {"seed", import_seed_file},
+    [FORMAT_KUBEVIRT] = {"kubevirt", import_kubevirt},
+    [FORMAT_OVIRT] = {"ovirt", import_ovirt},
+    [FORMAT_SEED] = {"seed", import_seed_file},
 };
 
 static const struct format *
@@ -43,16 +49,16 @@ find_format(const char *name)
 
 /* Return: the format that the content looks like: oVirt's documents are XML, KubeVirt's YAML
  * or JSON. */
-static const char *
+static const struct format *
 guess_format(const struct buffer *data)
 {
     const char *text = buffer_text(data);
 
     if (import_is_seed(text, data->size))
-        return "seed";
+        return &formats[FORMAT_SEED];
     if (text[strspn(text, " \t\r\n")] == '<')
-        return "ovirt";
-    return "kubevirt";
+        return &formats[FORMAT_OVIRT];
+    return &formats[FORMAT_KUBEVIRT];
 }
 
 static int
@@ -76,7 +82,7 @@ read_import(struct import *import, const struct context *context, const char *ma
                 &data, failure) < 0)
         return -1;
     if (!format)
-        format = find_format(guess_format(&data));
+        format = guess_format(&data);
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||

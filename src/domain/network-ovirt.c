@@ -99,6 +99,14 @@ add_static(const struct network *network, struct nic *nic, const xmlNode *ip, in
     return 0;
 }
 
+static bool
+has_word(const xmlNode *parent, const char *name)
+{
+    cleanup_free char *word = vocabulary_child_word(parent, name);
+
+    return word;
+}
+
 /* oVirt's SDKs write protocols in upper or lower case. As in its engine, the default is
  * "none". */
 static int
@@ -109,8 +117,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     const char *name = is4 ? "boot_protocol" : "ipv6_boot_protocol";
     cleanup_free char *word = vocabulary_child_word(node, name);
     cleanup_free char *version = vocabulary_child_word(ip, "version");
-    cleanup_free char *address = vocabulary_child_word(ip, "address");
-    cleanup_free char *gateway = vocabulary_child_word(ip, "gateway");
+    const bool has_address = has_word(ip, "address");
     const enum protocol last = is4 ? STATIC : POLY_DHCP_AUTOCONF;
     const char *expected = "'none', 'dhcp' or 'static'";
     enum protocol protocol = NONE;
@@ -124,7 +131,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (version && strcasecmp(version, is4 ? "v4" : "v6") != 0)
         return fail_text(ip, "version", version, is4 ? "'v4' in <ip>" : "'v6' in <ipv6>",
                          failure);
-    if (protocol == STATIC && !address)
+    if (protocol == STATIC && !has_address)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                                "has a <%s> 'static' without an <address>\n"
                                "write <%s><address>…</address>…</%s>",
@@ -132,7 +139,7 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
     if (protocol == STATIC)
         return add_static(network, nic, ip, family, failure);
     /* Otherwise they would be ignored. */
-    if (address || gateway)
+    if (has_address || has_word(ip, "gateway"))
         return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(ip),
                               "<%s> has an <address> or <gateway>, but <%s> is '%s'\n"
                               "use 'static', or remove them",

@@ -45,8 +45,14 @@ struct piece {
     const char *merge_type; /* NULL: cloud-init's default */
 };
 
+/* Of user-data: the user's, the custom script, the generated one. Vendor-data has at most
+ * six: the domain's own, the host's, its default user, how to cache, the new machine-id,
+ * the reporter. */
+#define PIECES_MAX (LIMIT_USER_DATA + 2)
+static_assert(PIECES_MAX >= 6, "room for vendor-data");
+
 struct pieces {
-    struct piece *list;
+    struct piece list[PIECES_MAX];
     size_t count;
 };
 
@@ -55,7 +61,6 @@ pieces_clear(struct pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++)
         buffer_clear(&pieces->list[i].data);
-    free(pieces->list);
 }
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
@@ -66,7 +71,8 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
     if (user_data_is_empty(data->data, data->size))
         return;
-    *array_add(pieces->list, pieces->count) =
+    assert(pieces->count < PIECES_MAX);
+    pieces->list[pieces->count++] =
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
