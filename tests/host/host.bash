@@ -20,8 +20,7 @@
 # its packages are installed:
 #
 #   host_has_selinux      whether this is one
-#   host_need WHAT        skip the test, or in setup_file all tests, if such a host lacks this: apparmor, initrd,
-#                         saving or sessions
+#   host_need WHAT        skip the test if such a host lacks this: apparmor, initrd, saving or sessions
 #   host_load_policy      do what virt-seed-selinux(8) says
 #   host_allow_shim       have its boolean on
 #
@@ -161,8 +160,11 @@ host_upgrade() {
     [[ $(on_host dpkg-query -W -f '${Version} ' virt-seed virt-seed-imds) = *+later\ *+later\  ]]
 }
 
+# If setup_file has started none, there is none.
 host_stop() {
-    vm_kill
+    if [[ -n ${vm-} ]]; then
+        vm_kill
+    fi
 }
 
 host_show_failure() {

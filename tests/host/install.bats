@@ -7,9 +7,14 @@ bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/host.bash"
 
 setup_file() {
+    if ! host_has_selinux; then
+        host_start_bare
+        tree >"$BATS_FILE_TMPDIR/before"
+    fi
+}
+
+setup() {
     host_need apparmor
-    host_start_bare
-    tree >"$BATS_FILE_TMPDIR/before"
 }
 
 # tree: prints the type, mode and owner of each file on the host, or its target; users, groups, and who

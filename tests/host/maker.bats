@@ -12,8 +12,13 @@ maker=/usr/sbin/virt-seed-maker
 busybox=/usr/local/lib/tiny-guest/busybox # static, as the maker is not
 
 setup_file() {
+    if ! host_has_selinux; then
+        host_start
+    fi
+}
+
+setup() {
     host_need apparmor
-    host_start
 }
 
 # add_rule RULE: to the profile, from an empty log on.

@@ -16,9 +16,14 @@ seed=/run/libvirt/virt-seed/$web1.iso
 
 # As an administrator has it who has just installed the packages.
 setup_file() {
+    if host_has_selinux; then
+        host_start_bare
+        host_install_packages "$debs"
+    fi
+}
+
+setup() {
     host_has_selinux || skip 'this host has no SELinux'
-    host_start_bare
-    host_install_packages "$debs"
 }
 
 # begin_audit: from now on the kernel's log has each start of these programs.

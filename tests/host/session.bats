@@ -12,9 +12,14 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 request="<ci:cloud-init xmlns:ci='$namespace'><ci:hostname>mine</ci:hostname></ci:cloud-init>"
 
 setup_file() {
+    if ! host_has_selinux; then
+        host_start
+        on_host sh -c 'useradd --create-home --uid 2001 ann && useradd --create-home --uid 2002 zoe'
+    fi
+}
+
+setup() {
     host_need sessions
-    host_start
-    on_host sh -c 'useradd --create-home --uid 2001 ann && useradd --create-home --uid 2002 zoe'
 }
 
 # as USER COMMAND: in a login of the user's, of which logind knows.
