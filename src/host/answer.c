@@ -5,7 +5,6 @@
 #include "base/names.h"
 #include "host/answer.h"
 #include "host/domain-secret.h"
-#include "host/host-key.h"
 #include "host/label.h"
 #include "host/record-file.h"
 
@@ -101,19 +100,19 @@ answer_secret(const struct answerer *answerer, struct need *need)
     return 0;
 }
 
+/* What virt-seed keeps for the domain. */
 static int
-answer_host_key(const struct answerer *answerer, struct need *need)
+answer_kept(const struct answerer *answerer, struct need *need)
 {
-    const char *uuid = answerer->domain.uuid;
-    cleanup_free char *path = domain_secret_path(uuid, HOST_KEY_NAME);
-    const int missing =
-        domain_secret_read(answerer->root, uuid, HOST_KEY_NAME, LIMIT_SSH_KEY,
-                           need_add_entry(need, NULL), &need->failure);
+    const bool is_key = need->kind == NEED_HOST_KEY;
+    const int missing = domain_secret_read(answerer->root, answerer->domain.uuid,
+                                           is_key ? HOST_KEY_NAME : need->name,
+                                           is_key ? LIMIT_SSH_KEY : LIMIT_PASSWORD,
+                                           need_add_entry(need, NULL), &need->failure);
 
-    if (missing > 0 && !answerer->may_make_key)
-        return host_key_fail_missing(path, uuid, answerer->has_booted, &need->failure);
     if (missing > 0)
-        need->word = NEED_WORD_MAKE;
+        need->word =
+            is_key && answerer->may_make_key ? NEED_WORD_MAKE : NEED_WORD_MISSING;
     return missing < 0 ? -1 : 0;
 }
 
@@ -159,10 +158,8 @@ answer_one(const struct answerer *answerer, struct need *need)
         return secret_read_all(answerer->root, &answerer->domain, need->name, take_key,
                                need, &need->failure);
     case NEED_HOST_KEY:
-        return answer_host_key(answerer, need);
     case NEED_PASSWORD:
-        return password_read(answerer->root, &answerer->domain, need->name,
-                             need_add_entry(need, NULL), &need->failure);
+        return answer_kept(answerer, need);
     case NEED_LABEL:
         need->word = label_find(need->name);
         return 0;

@@ -284,7 +284,8 @@ find_key_right(const struct needs *needs)
 
         if (need->word == NEED_WORD_MAKE)
             return KEY_TO_MAKE;
-        if (need->kind == NEED_HOST_KEY && !need->failure)
+        if (need->kind == NEED_HOST_KEY && !need->failure &&
+            need->word != NEED_WORD_MISSING)
             right = KEY_GIVEN;
     }
     return right;
