@@ -327,7 +327,7 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
     if (receive(maker, hello, host, &needs, MESSAGE_VERDICT, &message, failure) < 0)
         return -1;
     /* It has ended, but what it may have started could still have its output. */
-    if (image_seal(verdict->publication.output) < 0)
+    if (process_seal(verdict->publication.output) < 0)
         return fail_maker(maker, "still holds what it has made", failure);
     if (!verdict_get(verdict, find_key_right(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);

@@ -23,14 +23,6 @@ image_open(struct failure **failure)
 }
 
 int
-image_seal(int image)
-{
-    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-
-    return fcntl(image, F_ADD_SEALS, seals) < 0 ? -errno : 0;
-}
-
-int
 image_publish(int dir, const char *name, const char *second, const struct user *qemu,
               int image, struct failure **failure)
 {
