@@ -18,6 +18,27 @@ fs_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *
+fs_plain_path(const char *path)
+{
+    cleanup_free char *copy = xstrdup(path);
+    cleanup_free char *plain = xmalloc(strlen(path) + 1);
+    char *end = plain;
+    char *rest = NULL;
+
+    if (*path != '/')
+        return NULL;
+    for (const char *name = strtok_r(copy, "/", &rest); name;
+         name = strtok_r(NULL, "/", &rest)) {
+        if (strcmp(name, "..") == 0)
+            return NULL;
+        if (strcmp(name, ".") != 0)
+            end = stpcpy(stpcpy(end, "/"), name);
+    }
+    *end = '\0';
+    return steal(plain);
+}
+
 bool
 fs_is_below(const char *path, const char *directory)
 {

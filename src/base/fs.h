@@ -17,6 +17,10 @@
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
 
+/* Return: the absolute path without "//", "/./" and a slash at its end, so "" for the root,
+ * owned by the caller (free); NULL if it is not absolute or contains "..". */
+char *fs_plain_path(const char *path);
+
 /* Return: whether the path begins with the directory's, and a slash. */
 bool fs_is_below(const char *path, const char *directory);
 

@@ -74,15 +74,6 @@ make_one(int directory, const char *name, uid_t writer, gid_t readers, mode_t mo
     return error == 0 ? remove_copies(directory, name) : error;
 }
 
-static int
-make_log(int directory, const char *uuid, bool keep, struct failure **failure)
-{
-    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
-    const int error = make_one(directory, name, geteuid(), getegid(), LOG_MODE, keep);
-
-    return error < 0 ? fail("make", name, error, failure) : 0;
-}
-
 int
 report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                  struct failure **failure)
@@ -90,6 +81,7 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     cleanup_close int directory =
         own_directory_open(root, scope()->reportdir, scope()->pass_mode, failure);
     cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+    cleanup_free char *log = file_name(uuid, LOG_SUFFIX);
     cleanup_free char *link = second_name(uuid);
     const uid_t user = writer == REPORT_BY_SHIM ? qemu_user_find(root).uid : geteuid();
     int error;
@@ -102,9 +94,10 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
                                          : remove_second_name(directory, uuid);
     if (error < 0)
         return fail("make", name, error, failure);
-    if (writer == REPORT_AND_LOG_BY_VIRTLOGD)
-        return make_log(directory, uuid, keep, failure);
-    return 0;
+    if (writer != REPORT_AND_LOG_BY_VIRTLOGD)
+        return 0;
+    error = make_one(directory, log, geteuid(), getegid(), LOG_MODE, keep);
+    return error < 0 ? fail("make", log, error, failure) : 0;
 }
 
 bool
