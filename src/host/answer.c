@@ -59,10 +59,8 @@ answer_file(const struct answerer *answerer, struct need *need)
     for (size_t i = 0; i < config->file_directory_count; i++) {
         cleanup_close int directory =
             fs_open_directory_in_root(answerer->root, config->file_directories[i]);
-        cleanup_close int fd = directory;
+        cleanup_close int fd = fs_open_regular_beneath(directory, need->name, NULL);
 
-        if (directory >= 0)
-            fd = fs_open_regular_beneath(directory, need->name, NULL);
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, content);
         if (error == -ENOTDIR)
             error = -ENOENT;
@@ -87,13 +85,11 @@ take_key(void *data, const char *key, struct buffer *content)
 static int
 answer_secret(const struct answerer *answerer, struct need *need)
 {
-    const char *keys[NEED_KEYS + 1] = {NULL};
     cleanup_buffer struct buffer content = {0};
     const char *found;
 
-    for (size_t i = 0; i < NEED_KEYS; i++)
-        keys[i] = need->keys[i];
-    if (secret_read(answerer->root, &answerer->domain, need->name, keys, &content, &found,
+    if (secret_read(answerer->root, &answerer->domain, need->name,
+                    (const char *const *)need->keys, &content, &found,
                     &need->failure) < 0)
         return -1;
     take_key(need, found, &content);
@@ -126,21 +122,18 @@ answer_definition(const struct answerer *answerer, struct need *need)
     cleanup_free char *name = xasprintf("%s.xml", answerer->domain.name);
     cleanup_free char *path = seed_path(uuid);
     cleanup_free char *in_url = xasprintf("/%s/", uuid);
-    cleanup_close int directory =
-        fs_open_directory_in_root(answerer->root, scope()->definitions);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
+    const int error = fs_read_below(answerer->root, scope()->definitions, name,
+                                    LIMIT_DOMAIN_XML, &text);
+    const bool has_seed =
+        text.size > 0 && (memmem(text.data, text.size, path, strlen(path)) ||
+                          memmem(text.data, text.size, in_url, strlen(in_url)));
 
     need->word = NEED_WORD_DEFINITION_UNWIRED;
-    if (fd == -ENOENT) {
+    if (error == -ENOENT)
         need->word = NEED_WORD_DEFINITION_NONE;
-    } else if (fd >= 0 && fs_read_all(fd, LIMIT_DOMAIN_XML, &text) == 0 &&
-               text.size > 0) {
-        if (memmem(text.data, text.size, path, strlen(path)) ||
-            memmem(text.data, text.size, in_url, strlen(in_url)))
-            need->word = NEED_WORD_DEFINITION_WIRED;
-    }
+    if (error == 0 && has_seed)
+        need->word = NEED_WORD_DEFINITION_WIRED;
     return 0;
 }
 

@@ -43,8 +43,8 @@ struct need_entry {
 
 struct need {
     enum need_kind kind;
-    char *name;            /* NULL if the kind has none */
-    char *keys[NEED_KEYS]; /* for NEED_SECRET; NULL after the last */
+    char *name;                /* NULL if the kind has none */
+    char *keys[NEED_KEYS + 1]; /* for NEED_SECRET; NULL after the last */
 
     /* The answer. */
     struct failure *failure; /* NULL if there is none */
