@@ -63,13 +63,6 @@ buffer_printf(struct buffer *buffer, const char *format, ...)
     va_end(arguments);
 }
 
-bool
-buffer_is_same(const struct buffer *one, const struct buffer *other)
-{
-    return one->size == other->size &&
-           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
-}
-
 void
 buffer_clear(struct buffer *buffer)
 {

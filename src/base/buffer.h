@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buffer {
     char *data;
@@ -22,8 +23,6 @@ void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text);
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Return: whether both have the same content. */
-bool buffer_is_same(const struct buffer *one, const struct buffer *other);
 /* Wipes and frees the content; the buffer can then be used again. */
 void buffer_clear(struct buffer *buffer);
 
@@ -32,6 +31,14 @@ static inline const char *
 buffer_text(const struct buffer *buffer)
 {
     return buffer->size > 0 ? buffer->data : "";
+}
+
+/* Return: whether both have the same content. */
+static inline bool
+buffer_is_same(const struct buffer *one, const struct buffer *other)
+{
+    return one->size == other->size &&
+           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
 }
 
 /* Return: the content; leaves the buffer empty. */

@@ -18,6 +18,27 @@ fs_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *
+fs_plain_path(const char *path)
+{
+    cleanup_free char *copy = xstrdup(path);
+    cleanup_free char *plain = xmalloc(strlen(path) + 1);
+    char *end = plain;
+    char *rest = NULL;
+
+    if (*path != '/')
+        return NULL;
+    for (const char *name = strtok_r(copy, "/", &rest); name;
+         name = strtok_r(NULL, "/", &rest)) {
+        if (strcmp(name, "..") == 0)
+            return NULL;
+        if (strcmp(name, ".") != 0)
+            end = stpcpy(stpcpy(end, "/"), name);
+    }
+    *end = '\0';
+    return steal(plain);
+}
+
 bool
 fs_is_below(const char *path, const char *directory)
 {
@@ -35,6 +56,8 @@ open_resolved(int dir, const char *name, int flags, unsigned int resolve)
     };
     long fd;
 
+    if (dir < 0)
+        return dir;
     /* EAGAIN: a concurrent rename kept the kernel from being sure. */
     do
         fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
@@ -184,6 +207,16 @@ fs_read_all(int fd, size_t limit, struct buffer *buffer)
 }
 
 int
+fs_read_below(int root, const char *directory, const char *name, size_t limit,
+              struct buffer *buffer)
+{
+    cleanup_close int dir = fs_open_directory_in_root(root, directory);
+    cleanup_close int fd = fs_open_regular_beneath(dir, name, NULL);
+
+    return fd < 0 ? fd : fs_read_all(fd, limit, buffer);
+}
+
+int
 fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buffer)
 {
     cleanup_close int fd =
@@ -213,6 +246,12 @@ fs_write_all(int fd, const void *data, size_t size)
 #define LINK_ATTEMPTS 16
 /* Of one call; any size will do. */
 #define COPY_SIZE (1UL << 30)
+
+int
+fs_set_owner(int fd, uid_t owner, gid_t group, mode_t mode)
+{
+    return fchown(fd, owner, group) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
+}
 
 int
 fs_copy_all(int from, int to)
@@ -299,6 +338,22 @@ remove_at(int dir, const char *name, int depth)
     if (error == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         error = -errno;
     return error;
+}
+
+int
+fs_remove_file(int dir, const char *name)
+{
+    int error;
+
+    if (dir < 0)
+        return dir == -ENOENT ? 0 : dir;
+    if (unlinkat(dir, name, 0) == 0)
+        return 1;
+    error = -errno;
+    /* A file system that is read-only says so of a missing file, too. */
+    if (error == -EROFS && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        error = -errno;
+    return error == -ENOENT ? 0 : error;
 }
 
 int
@@ -409,8 +464,7 @@ fs_replace_file(int dir, const char *name, const void *data, size_t size, mode_t
 
     if (error == 0)
         error = fs_write_all(tmpfile.fd, data, size);
-    if (error == 0 &&
-        (fchown(tmpfile.fd, (uid_t)-1, group) < 0 || fchmod(tmpfile.fd, mode) < 0))
-        error = -errno;
+    if (error == 0)
+        error = fs_set_owner(tmpfile.fd, (uid_t)-1, group, mode);
     return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
 }

@@ -4,6 +4,9 @@
  * a directory descriptor; the kernel resolves names from outside beneath their directory
  * (openat2(2)), and they are never joined to a path. Unless they say otherwise, functions
  * return 0 or a descriptor, or -errno.
+ *
+ * A directory that could not be opened can be given as it is, as -errno: what opens, reads
+ * or removes something below it then returns that.
  */
 #pragma once
 
@@ -13,6 +16,10 @@
 
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
+
+/* Return: the absolute path without "//", "/./" and a slash at its end, so "" for the root,
+ * owned by the caller (free); NULL if it is not absolute or contains "..". */
+char *fs_plain_path(const char *path);
 
 /* Return: whether the path begins with the directory's, and a slash. */
 bool fs_is_below(const char *path, const char *directory);
@@ -67,6 +74,11 @@ struct dirent *fs_next(DIR *entries);
  * more than `limit` bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 
+/* Appends the content of the regular file `name` below the directory at the absolute path,
+ * each resolved as by the functions above. */
+int fs_read_below(int root, const char *directory, const char *name, size_t limit,
+                  struct buffer *buffer);
+
 /* Appends the content of the file at the absolute `path` below `root`, resolved as in
  * fs_open_directory_in_root(). */
 int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buffer);
@@ -74,8 +86,14 @@ int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buf
 /* Writes all of it, with as many calls as it takes. */
 int fs_write_all(int fd, const void *data, size_t size);
 
+/* Sets the owner and the group, then the mode; -1 leaves either as it is. */
+int fs_set_owner(int fd, uid_t owner, gid_t group, mode_t mode);
+
 /* Writes all of the file `from`, from its beginning. */
 int fs_copy_all(int from, int to);
+
+/* Removes the file. Return: 1; 0 if there is no such file; or -errno. */
+int fs_remove_file(int dir, const char *name);
 
 /* Adds the hard link `link` to the file `name`, replacing an existing `link`. */
 int fs_link_again(int dir, const char *name, const char *link);

@@ -71,20 +71,19 @@ inet_read_server_address(const char *text)
 {
     char host[INET6_ADDRSTRLEN] = "";
     union inet_address address;
+    const void *bytes = &address.ipv4.sin_addr;
+    cleanup_free char *usual = NULL;
     int port;
 
     if (inet_address_read(&address, text, &port) == 0 || port == 0)
         return NULL;
     if (!is_reachable(&address))
         return NULL;
-    if (address.any.sa_family == AF_INET6) {
-        inet_ntop(AF_INET6, &address.ipv6.sin6_addr, host, sizeof(host));
-        if (port < 0 || port == HTTP_PORT)
-            return xasprintf("[%s]", host);
-        return xasprintf("[%s]:%d", host, port);
-    }
-    inet_ntop(AF_INET, &address.ipv4.sin_addr, host, sizeof(host));
+    if (address.any.sa_family == AF_INET6)
+        bytes = &address.ipv6.sin6_addr;
+    inet_ntop(address.any.sa_family, bytes, host, sizeof(host));
+    usual = xasprintf(address.any.sa_family == AF_INET6 ? "[%s]" : "%s", host);
     if (port < 0 || port == HTTP_PORT)
-        return xstrdup(host);
-    return xasprintf("%s:%d", host, port);
+        return steal(usual);
+    return xasprintf("%s:%d", usual, port);
 }

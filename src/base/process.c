@@ -86,16 +86,22 @@ process_path_beside(const char *name)
 }
 
 int
+process_seal(int memfd)
+{
+    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+
+    return fcntl(memfd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+}
+
+int
 process_document(const char *name, const struct buffer *content)
 {
     cleanup_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int error = fd < 0 ? -errno : fs_write_all(fd, content->data, content->size);
 
-    if (error < 0)
-        return error;
-    if (fchmod(fd, 0444) < 0 ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) <
-            0)
-        return -errno;
-    return steal_fd(fd);
+    if (error == 0 && fchmod(fd, 0444) < 0)
+        error = -errno;
+    if (error == 0)
+        error = process_seal(fd);
+    return error < 0 ? error : steal_fd(fd);
 }

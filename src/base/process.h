@@ -33,6 +33,10 @@ void process_harden(void);
  * caller (free); NULL with errno if /proc does not tell. */
 char *process_path_beside(const char *name);
 
+/* Nobody can change the memfd any more. Return: 0 or -errno; -EBUSY if somebody still has it
+ * mapped to write to it. */
+int process_seal(int memfd);
+
 /* Return: a memfd with that content, which everybody who has it can read and nobody can
  * change, owned by the caller, or -errno. */
 int process_document(const char *name, const struct buffer *content);

@@ -62,33 +62,19 @@ scope_denied_hint(void)
 
 /* --- a session ---------------------------------------------------------------------- */
 
-/* Return: the absolute path without "//", "/./" and a slash at its end, owned by the caller
- * (free); NULL if it is not one, or not fit for all that it is used for. */
+/* Return: the path as fs_plain_path() has it; NULL also if it is not fit for all that it is used
+ * for. */
 static char *
 plain_path(const char *path)
 {
-    cleanup_free char *copy = xstrndup(path, LIMIT_PATH);
-    cleanup_free char *plain = xstrdup("");
-    char *rest = copy;
+    cleanup_free char *plain = NULL;
 
-    if (*path != '/' || strlen(path) >= LIMIT_PATH)
-        return NULL;
-    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
-        char *longer;
-
-        if (strcmp(name, "..") == 0)
+    for (const char *at = path; *at; at++) {
+        if (iscntrl((unsigned char)*at))
             return NULL;
-        for (const char *at = name; *at; at++) {
-            if (iscntrl((unsigned char)*at))
-                return NULL;
-        }
-        if (!*name || strcmp(name, ".") == 0)
-            continue;
-        longer = xasprintf("%s/%s", plain, name);
-        free(plain);
-        plain = longer;
     }
-    return *plain ? steal(plain) : NULL;
+    plain = strlen(path) < LIMIT_PATH ? fs_plain_path(path) : NULL;
+    return plain && *plain ? steal(plain) : NULL;
 }
 
 /* The member takes the text over. It stays until the process ends, or chooses again. */

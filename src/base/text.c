@@ -5,80 +5,73 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
+/* Return: as utf8_length(). */
+static size_t
+decode(const char *text, size_t size, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t length = 4;
+
+    *character = bytes[0];
+    if (bytes[0] < 0x80)
+        return 1;
+    if (bytes[0] < 0xe0)
+        length = 2;
+    else if (bytes[0] < 0xf0)
+        length = 3;
+    if (bytes[0] < 0xc0 || bytes[0] > 0xf4 || length > size)
+        return 0;
+    *character &= 0x7fU >> length;
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (bytes[i] & 0x3f);
+    }
+    /* No overlong forms, no surrogates. */
+    if (*character < least[length] || *character > 0x10ffff)
+        return 0;
+    return *character >= 0xd800 && *character <= 0xdfff ? 0 : length;
+}
+
 size_t
 utf8_length(const char *text, size_t size)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
-    const unsigned char first = bytes[0];
-    unsigned char low = 0x80, high = 0xbf; /* the range of the second byte */
-    size_t length = 4;
+    uint32_t character;
 
-    if (first < 0x80)
-        return 1;
-    if (first < 0xe0)
-        length = 2;
-    else if (first < 0xf0)
-        length = 3;
-    /* No overlong forms, no surrogates, nothing above U+10FFFF. */
-    if (first < 0xc2 || first > 0xf4 || length > size)
-        return 0;
-    if (first == 0xe0)
-        low = 0xa0;
-    else if (first == 0xed)
-        high = 0x9f;
-    else if (first == 0xf0)
-        low = 0x90;
-    else if (first == 0xf4)
-        high = 0x8f;
-    if (bytes[1] < low || bytes[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++) {
-        if (bytes[i] < 0x80 || bytes[i] > 0xbf)
-            return 0;
-    }
-    return length;
+    return decode(text, size, &character);
 }
 
-/* Ranges of characters that differ in their last byte only. */
-static const struct {
-    char beginning[4];
-    unsigned char first, last;
-} unfit[] = {
-    {"\xc2", 0x80, 0x9f},         /* U+0080-U+009F: controls */
-    {"\xd8", 0x9c, 0x9c},         /* U+061C: direction */
-    {"\xe2\x80", 0x8b, 0x8f},     /* U+200B-U+200F: zero width, directions */
-    {"\xe2\x80", 0xa8, 0xae},     /* U+2028-U+202E: line ends, directions */
-    {"\xe2\x81", 0xa0, 0xaf},     /* U+2060-U+206F: invisible operators, directions */
-    {"\xef\xbb", 0xbf, 0xbf},     /* U+FEFF: the byte order mark */
-    {"\xf3\xa0\x80", 0x80, 0xbf}, /* U+E0000-U+E007F: tags */
-    {"\xf3\xa0\x81", 0x80, 0xbf},
-};
-
-/* Return: the length of the text's first character if it is unfit to be shown, else 0. */
-static size_t
-unfit_length(const char *text, size_t size)
+static bool
+is_unfit(uint32_t character)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
+    static const struct {
+        uint32_t first, last;
+    } unfit[] = {
+        {0x00, 0x1f},       /* controls */
+        {0x7f, 0x9f},       /* controls */
+        {0x61c, 0x61c},     /* direction */
+        {0x200b, 0x200f},   /* zero width, directions */
+        {0x2028, 0x202e},   /* line ends, directions */
+        {0x2060, 0x206f},   /* invisible operators, directions */
+        {0xfeff, 0xfeff},   /* the byte order mark */
+        {0xe0000, 0xe007f}, /* tags */
+    };
 
-    if (size > 0 && bytes[0] < 0x80)
-        return bytes[0] < ' ' || bytes[0] == 0x7f;
     for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
-        size_t length = strlen(unfit[i].beginning);
-
-        if (size <= length || memcmp(text, unfit[i].beginning, length) != 0)
-            continue;
-        if (bytes[length] >= unfit[i].first && bytes[length] <= unfit[i].last)
-            return length + 1;
+        if (character >= unfit[i].first && character <= unfit[i].last)
+            return true;
     }
-    return 0;
+    return false;
 }
 
 size_t
 utf8_next(const char *text, size_t size, bool *is_fit)
 {
-    const size_t length = utf8_length(text, size);
+    uint32_t character;
+    const size_t length = decode(text, size, &character);
 
-    *is_fit = length > 0 && unfit_length(text, size) == 0;
+    *is_fit = length > 0 && !is_unfit(character);
     return length == 0 ? 1 : length;
 }
 

@@ -17,34 +17,39 @@ open_accounts(int root, const char *path, struct buffer *text)
     return fmemopen(text->data, text->size, "r");
 }
 
-struct user
-user_find(int root, const char *name)
+/* Return: the first line with that name, or without one (NULL) with that uid; NULL if there is
+ * none. The C library's, until the next is found. */
+static const struct passwd *
+find_account(int root, const char *name, uid_t uid)
 {
     cleanup_buffer struct buffer text = {0};
     cleanup_fclose FILE *file = open_accounts(root, "/etc/passwd", &text);
     const struct passwd *entry;
 
     while (file && (entry = fgetpwent(file))) {
-        /* Another name of root's is a mistake. */
-        if (strcmp(entry->pw_name, name) == 0 && entry->pw_uid != 0)
-            return (struct user){
-                .is_known = true, .uid = entry->pw_uid, .gid = entry->pw_gid};
+        if (name ? strcmp(entry->pw_name, name) == 0 : entry->pw_uid == uid)
+            return entry;
     }
-    return (struct user){.uid = NOBODY, .gid = NOBODY};
+    return NULL;
+}
+
+struct user
+user_find(int root, const char *name)
+{
+    const struct passwd *entry = find_account(root, name, 0);
+
+    /* Another name of root's is a mistake. */
+    if (!entry || entry->pw_uid == 0)
+        return (struct user){.uid = NOBODY, .gid = NOBODY};
+    return (struct user){.is_known = true, .uid = entry->pw_uid, .gid = entry->pw_gid};
 }
 
 char *
 user_find_home(int root, uid_t user)
 {
-    cleanup_buffer struct buffer text = {0};
-    cleanup_fclose FILE *file = open_accounts(root, "/etc/passwd", &text);
-    const struct passwd *entry;
+    const struct passwd *entry = find_account(root, NULL, user);
 
-    while (file && (entry = fgetpwent(file))) {
-        if (entry->pw_uid == user)
-            return xstrdup(entry->pw_dir);
-    }
-    return NULL;
+    return entry ? xstrdup(entry->pw_dir) : NULL;
 }
 
 gid_t

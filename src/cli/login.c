@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "base/fs.h"
 #include "base/names.h"
 #include "cli/login.h"
 #include "domain/xml.h"
-#include "host/host-key.h"
+#include "host/own-directory.h"
 #include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 
@@ -144,6 +145,26 @@ login_ask_agent(struct login_place *place, virDomainPtr running,
 
 /* --- host keys -------------------------------------------------------------------- */
 
+/* Appends the line of the public key, which anyone may read. */
+static int
+read_public(int root, const char *uuid, struct buffer *line, struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s." HOST_KEY_PUBLIC_NAME, uuid);
+    const int error = fs_read_below(root, scope()->statedir, name, LIMIT_SSH_KEY, line);
+
+    if (error == -ENOENT)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s/%s does not exist: the domain's host key has not been made "
+            "yet\n"
+            "start the domain: its first start makes the key",
+            scope()->statedir, name);
+    if (error < 0)
+        return own_directory_fail(FAILURE_SECRET, "read", scope()->statedir, name, error,
+                                  failure);
+    return 0;
+}
+
 char *
 login_read_host_keys(const struct context *context, const struct request *request,
                      struct failure **failure)
@@ -162,9 +183,8 @@ login_read_host_keys(const struct context *context, const struct request *reques
         return NULL;
     }
     if (part->origin == PART_GENERATED) {
-        result =
-            host_key_read_public(context->root, request->domain->uuid,
-                                 part_add_entry(part, HOST_KEY_PUBLIC_NAME), failure);
+        result = read_public(context->root, request->domain->uuid,
+                             part_add_entry(part, HOST_KEY_PUBLIC_NAME), failure);
     } else {
         /* All of the secret is read, which takes the right to the private keys. */
         result = config_read(&config, context->root, failure);

@@ -21,6 +21,16 @@ request_hostname(const struct request *request)
     return hostname_from_domain(domain->name, domain->uuid, false);
 }
 
+const struct datasource *
+datasource_find_label(const char *label)
+{
+    for (const struct datasource *row = datasources; row->name; row++) {
+        if (strcasecmp(row->label, label) == 0)
+            return row;
+    }
+    return NULL;
+}
+
 const char *
 request_serial(const struct request *request)
 {

@@ -83,6 +83,9 @@ xmlNode *request_find(const struct domain *domain);
 /* Return: the guest's host name, one or more labels, owned by the caller (free). */
 char *request_hostname(const struct request *request);
 
+/* Return: the first datasource with that label, ignoring case; NULL if there is none. */
+const struct datasource *datasource_find_label(const char *label);
+
 /* Return: the `serial` of the datasource; for oVirt's payload, that of its label. */
 const char *request_serial(const struct request *request);
 

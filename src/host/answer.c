@@ -5,7 +5,6 @@
 #include "base/names.h"
 #include "host/answer.h"
 #include "host/domain-secret.h"
-#include "host/host-key.h"
 #include "host/label.h"
 #include "host/record-file.h"
 
@@ -60,10 +59,8 @@ answer_file(const struct answerer *answerer, struct need *need)
     for (size_t i = 0; i < config->file_directory_count; i++) {
         cleanup_close int directory =
             fs_open_directory_in_root(answerer->root, config->file_directories[i]);
-        cleanup_close int fd = directory;
+        cleanup_close int fd = fs_open_regular_beneath(directory, need->name, NULL);
 
-        if (directory >= 0)
-            fd = fs_open_regular_beneath(directory, need->name, NULL);
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, content);
         if (error == -ENOTDIR)
             error = -ENOENT;
@@ -88,32 +85,30 @@ take_key(void *data, const char *key, struct buffer *content)
 static int
 answer_secret(const struct answerer *answerer, struct need *need)
 {
-    const char *keys[NEED_KEYS + 1] = {NULL};
     cleanup_buffer struct buffer content = {0};
     const char *found;
 
-    for (size_t i = 0; i < NEED_KEYS; i++)
-        keys[i] = need->keys[i];
-    if (secret_read(answerer->root, &answerer->domain, need->name, keys, &content, &found,
+    if (secret_read(answerer->root, &answerer->domain, need->name,
+                    (const char *const *)need->keys, &content, &found,
                     &need->failure) < 0)
         return -1;
     take_key(need, found, &content);
     return 0;
 }
 
+/* What virt-seed keeps for the domain. */
 static int
-answer_host_key(const struct answerer *answerer, struct need *need)
+answer_kept(const struct answerer *answerer, struct need *need)
 {
-    const char *uuid = answerer->domain.uuid;
-    cleanup_free char *path = domain_secret_path(uuid, HOST_KEY_NAME);
-    const int missing =
-        domain_secret_read(answerer->root, uuid, HOST_KEY_NAME, LIMIT_SSH_KEY,
-                           need_add_entry(need, NULL), &need->failure);
+    const bool is_key = need->kind == NEED_HOST_KEY;
+    const int missing = domain_secret_read(answerer->root, answerer->domain.uuid,
+                                           is_key ? HOST_KEY_NAME : need->name,
+                                           is_key ? LIMIT_SSH_KEY : LIMIT_PASSWORD,
+                                           need_add_entry(need, NULL), &need->failure);
 
-    if (missing > 0 && !answerer->may_make_key)
-        return host_key_fail_missing(path, uuid, answerer->has_booted, &need->failure);
     if (missing > 0)
-        need->word = NEED_WORD_MAKE;
+        need->word =
+            is_key && answerer->may_make_key ? NEED_WORD_MAKE : NEED_WORD_MISSING;
     return missing < 0 ? -1 : 0;
 }
 
@@ -127,21 +122,18 @@ answer_definition(const struct answerer *answerer, struct need *need)
     cleanup_free char *name = xasprintf("%s.xml", answerer->domain.name);
     cleanup_free char *path = seed_path(uuid);
     cleanup_free char *in_url = xasprintf("/%s/", uuid);
-    cleanup_close int directory =
-        fs_open_directory_in_root(answerer->root, scope()->definitions);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
+    const int error = fs_read_below(answerer->root, scope()->definitions, name,
+                                    LIMIT_DOMAIN_XML, &text);
+    const bool has_seed =
+        text.size > 0 && (memmem(text.data, text.size, path, strlen(path)) ||
+                          memmem(text.data, text.size, in_url, strlen(in_url)));
 
     need->word = NEED_WORD_DEFINITION_UNWIRED;
-    if (fd == -ENOENT) {
+    if (error == -ENOENT)
         need->word = NEED_WORD_DEFINITION_NONE;
-    } else if (fd >= 0 && fs_read_all(fd, LIMIT_DOMAIN_XML, &text) == 0 &&
-               text.size > 0) {
-        if (memmem(text.data, text.size, path, strlen(path)) ||
-            memmem(text.data, text.size, in_url, strlen(in_url)))
-            need->word = NEED_WORD_DEFINITION_WIRED;
-    }
+    if (error == 0 && has_seed)
+        need->word = NEED_WORD_DEFINITION_WIRED;
     return 0;
 }
 
@@ -159,10 +151,8 @@ answer_one(const struct answerer *answerer, struct need *need)
         return secret_read_all(answerer->root, &answerer->domain, need->name, take_key,
                                need, &need->failure);
     case NEED_HOST_KEY:
-        return answer_host_key(answerer, need);
     case NEED_PASSWORD:
-        return password_read(answerer->root, &answerer->domain, need->name,
-                             need_add_entry(need, NULL), &need->failure);
+        return answer_kept(answerer, need);
     case NEED_LABEL:
         need->word = label_find(need->name);
         return 0;

@@ -15,8 +15,7 @@ struct answerer {
     int root; /* the host's "/" */
     const struct config *config;
     struct secret_user domain;
-    bool may_make_key; /* a missing host key is NEED_WORD_MAKE, not a failure */
-    bool has_booted;   /* the guest has its host key: it can only be copied */
+    bool may_make_key; /* a missing host key is NEED_WORD_MAKE */
 };
 
 /* Return: the host as this process finds it. The answerer must outlive it. */

@@ -9,15 +9,6 @@
 
 #define CONFIG_DROP_INS "conf.d"
 
-/* Return: whether one of the directories, whose names end with "/", contains the other. */
-static bool
-contain(const char *one, const char *other)
-{
-    const size_t length = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
-
-    return strncmp(one, other, length) == 0;
-}
-
 /*
  * file= would give what virt-seed keeps, such as secrets and other domains' seeds, to every
  * domain if the directory contained it or was within it. ".." is refused because the text
@@ -28,27 +19,15 @@ take_file_directory(struct config *config, const char *value)
 {
     const char *const kept[] = {scope()->secrets, scope()->statedir, scope()->reportdir,
                                 scope()->rundir, scope()->trydir};
-    cleanup_free char *copy = xstrdup(value);
-    cleanup_buffer struct buffer plain = {0}; /* without "//" and "/./" */
-    char *rest = copy;
+    cleanup_free char *plain = fs_plain_path(value);
 
-    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
-        if (strcmp(name, "..") == 0)
+    for (size_t i = 0; plain && i < ARRAY_SIZE(kept); i++) {
+        if (strcmp(plain, kept[i]) == 0 || fs_is_below(plain, kept[i]) ||
+            fs_is_below(kept[i], plain))
             return -EINVAL;
-        if (*name && strcmp(name, ".") != 0) {
-            buffer_append_string(&plain, "/");
-            buffer_append_string(&plain, name);
-        }
     }
-    buffer_append_string(&plain, "/");
-    if (*value != '/')
+    if (!plain || !*plain)
         return -EINVAL;
-    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-        cleanup_free char *directory = xasprintf("%s/", kept[i]);
-
-        if (contain(plain.data, directory))
-            return -EINVAL;
-    }
     texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;
 }
@@ -189,33 +168,44 @@ read_line(struct config *config, char *line, int number, struct failure **failur
                        file, number, key);
 }
 
-/* Continues after a mistake; the failure is the first one. `name` is below `directory`,
- * which is at `path`. */
-static int
+/* Keeps the first mistake: what follows it is read all the same. */
+static void
+keep_first(struct failure **first, struct failure *mistake)
+{
+    if (*first)
+        failure_free(mistake);
+    else
+        *first = mistake;
+}
+
+/* `name` is below `directory`, which is at `path`. */
+static void
 read_file(struct config *config, int directory, const char *path, const char *name,
-          struct failure **failure)
+          struct failure **first)
 {
     cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
+    struct failure *mistake = NULL;
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, &text);
-    int result = 0, number = 0;
+    int number = 0;
     char *rest = text.data;
 
     if (fd == -ENOENT)
-        return 0;
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_CONFIG, error,
-                                 "could not read %s/%s\n"
-                                 "check the file: ls -l %s/%s",
-                                 path, name, path, name);
+        return;
+    if (error < 0) {
+        failure_set_errno(&mistake, FAILURE_CONFIG, error,
+                          "could not read %s/%s\n"
+                          "check the file: ls -l %s/%s",
+                          path, name, path, name);
+        keep_first(first, mistake);
+        return;
+    }
     texts_add(&config->files, &config->file_count, xasprintf("%s/%s", path, name));
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        cleanup_failure struct failure *further = NULL;
-
-        if (read_line(config, line, ++number, result < 0 ? &further : failure) < 0)
-            result = -1;
+        mistake = NULL;
+        read_line(config, line, ++number, &mistake);
+        keep_first(first, mistake);
     }
-    return result;
 }
 
 /* Lists the drop-ins: names that end with .conf and are not hidden, in their order. */
@@ -250,53 +240,43 @@ list_drop_ins(int directory, const char *path, char ***names, size_t *count,
     return 0;
 }
 
-static int
-read_files(struct config *config, int root, const char *path, struct failure **failure)
+static void
+read_files(struct config *config, int root, const char *path, struct failure **first)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, path);
-    cleanup_failure struct failure *further = NULL;
+    struct failure *mistake = NULL;
     char **names = NULL;
     size_t count = 0;
-    int result;
 
     if (directory == -ENOENT)
-        return 0;
-    if (directory < 0)
-        return failure_set_errno(failure, FAILURE_CONFIG, directory,
-                                 "could not open %s\ncheck the directory: ls -ld %s",
-                                 path, path);
-    result = read_file(config, directory, path, "virt-seed.conf", failure);
-    if (list_drop_ins(directory, path, &names, &count, result < 0 ? &further : failure) <
-        0)
-        result = -1;
-    for (size_t i = 0; i < count; i++) {
-        cleanup_failure struct failure *later = NULL;
-
-        if (read_file(config, directory, path, names[i], result < 0 ? &later : failure) <
-            0)
-            result = -1;
+        return;
+    if (directory < 0) {
+        failure_set_errno(&mistake, FAILURE_CONFIG, directory,
+                          "could not open %s\ncheck the directory: ls -ld %s", path,
+                          path);
+    } else {
+        read_file(config, directory, path, "virt-seed.conf", first);
+        list_drop_ins(directory, path, &names, &count, &mistake);
     }
+    keep_first(first, mistake);
+    for (size_t i = 0; i < count; i++)
+        read_file(config, directory, path, names[i], first);
     texts_free(names, count);
-    return result;
 }
 
 int
 config_read(struct config *config, int root, struct failure **failure)
 {
-    cleanup_failure struct failure *further = NULL;
-    int result = 0;
-
     *config = (struct config){.autowire = true};
     take_file_directory(config, scope()->files);
     if (scope()->host_confdir) {
         cleanup_free char *files = xasprintf("%s/files", scope()->host_confdir);
 
         take_file_directory(config, files);
-        result = read_files(config, root, scope()->host_confdir, failure);
+        read_files(config, root, scope()->host_confdir, failure);
     }
-    if (read_files(config, root, scope()->confdir, result < 0 ? &further : failure) < 0)
-        result = -1;
-    if (result < 0) {
+    read_files(config, root, scope()->confdir, failure);
+    if (*failure) {
         config->autowire = false;
         return -1;
     }

@@ -39,13 +39,3 @@ datasource_find(const char *name)
     }
     return NULL;
 }
-
-const struct datasource *
-datasource_find_label(const char *label)
-{
-    for (const struct datasource *row = datasources; row->name; row++) {
-        if (strcasecmp(row->label, label) == 0)
-            return row;
-    }
-    return NULL;
-}

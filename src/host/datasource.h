@@ -32,7 +32,5 @@ extern const struct datasource datasources[DATASOURCE_COUNT + 1];
 /* A seed made by oVirt's engine, with its own label. No request can choose it. */
 extern const struct datasource datasource_payload;
 
-/* Return: the row with that name, or the first with that label, ignoring case; NULL if
- * there is none. */
+/* Return: the row with that name, or NULL. */
 const struct datasource *datasource_find(const char *name);
-const struct datasource *datasource_find_label(const char *label);

@@ -44,32 +44,3 @@ domain_secret_make_directory(int root, const char *uuid, struct failure **failur
     parent = secret_make_directory(root, scope()->domain_secrets, failure);
     return parent < 0 ? -1 : secret_make_directory(root, path, failure);
 }
-
-/* --- passwords ------------------------------------------------------------------------ */
-
-int
-password_read(int root, const struct secret_user *user, const char *name,
-              struct buffer *hash, struct failure **failure)
-{
-    cleanup_free char *path = domain_secret_path(user->uuid, name);
-    cleanup_free char *directory = domain_secret_path(user->uuid, "");
-    cleanup_free char *domain = xshellquote(user->name);
-    int missing =
-        domain_secret_read(root, user->uuid, name, LIMIT_PASSWORD, hash, failure);
-
-    if (missing < 0)
-        return -1;
-    if (missing)
-        return failure_set(
-            failure, FAILURE_SECRET_MISSING,
-            "%s does not exist: this host has no password for the domain\n"
-            "set it: virt-seed set %s --%s-file=FILE; or copy it from the host that has "
-            "it: rsync -aR HOST:%s /",
-            path, domain, name, directory);
-    if (hash->size > 0 && hash->data[0] == '$')
-        return 0;
-    return failure_set(failure, FAILURE_SECRET,
-                       "%s does not contain a password's hash\n"
-                       "set the password again: virt-seed set %s --%s-file=FILE",
-                       path, domain, name);
-}

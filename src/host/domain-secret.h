@@ -25,10 +25,3 @@ int domain_secret_read(int root, const char *uuid, const char *name, size_t limi
 /* Opens the directory, and makes it if it is missing. Return: a descriptor, owned by the
  * caller, or -1. */
 int domain_secret_make_directory(int root, const char *uuid, struct failure **failure);
-
-/* --- passwords ------------------------------------------------------------------------ */
-
-/* Appends the hash in the file `name` of the domain's. A missing one is
- * FAILURE_SECRET_MISSING. */
-int password_read(int root, const struct secret_user *user, const char *name,
-                  struct buffer *hash, struct failure **failure);

@@ -164,8 +164,7 @@ static bool
 is_rehearsal_starting(const struct scan *scan)
 {
     cleanup_close int directory = fs_open_directory_in_root(scan->root, scan->rehearsal);
-    cleanup_close int fd =
-        directory < 0 ? -1 : fs_open_regular_beneath(directory, REHEARSAL_LOCK, NULL);
+    cleanup_close int fd = fs_open_regular_beneath(directory, REHEARSAL_LOCK, NULL);
 
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }

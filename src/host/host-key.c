@@ -22,38 +22,6 @@ public_name(const char *uuid)
     return xasprintf("%s." HOST_KEY_PUBLIC_NAME, uuid);
 }
 
-int
-host_key_fail_missing(const char *path, const char *uuid, bool has_booted,
-                      struct failure **failure)
-{
-    cleanup_free char *directory = domain_secret_path(uuid, "");
-
-    if (!has_booted)
-        return failure_set(
-            failure, FAILURE_SECRET_MISSING,
-            "%s does not exist: the domain's host key has not been made yet\n"
-            "start the domain: its first start makes the key",
-            path);
-    return failure_set(
-        failure, FAILURE_SECRET_MISSING,
-        "%s does not exist: the host key that the guest got at its first start\n"
-        "copy it from the host where it was made: rsync -aR HOST:%s /",
-        path, directory);
-}
-
-int
-host_key_read_public(int root, const char *uuid, struct buffer *line,
-                     struct failure **failure)
-{
-    cleanup_free char *name = public_name(uuid);
-    cleanup_free char *path = xasprintf("%s/%s", scope()->statedir, name);
-    int error = statedir_read(root, name, LIMIT_SSH_KEY, line);
-
-    if (error == -ENOENT)
-        return host_key_fail_missing(path, uuid, false, failure);
-    return error < 0 ? secret_fail("read", path, error, failure) : 0;
-}
-
 /* --- publishing --------------------------------------------------------------------- */
 
 static int
@@ -101,7 +69,7 @@ publish_public(int root, const char *uuid, const char *line, struct failure **fa
     cleanup_buffer struct buffer present = {0};
     int error = directory < 0 ? directory : 0;
 
-    if (statedir_read(root, name, LIMIT_SSH_KEY, &present) == 0 &&
+    if (fs_read_below(root, scope()->statedir, name, LIMIT_SSH_KEY, &present) == 0 &&
         strcmp(buffer_text(&present), line) == 0)
         return 0;
     if (error == 0)

@@ -23,15 +23,6 @@ void host_key_clear(struct host_key *key);
 
 #define cleanup_host_key __attribute__((cleanup(host_key_clear)))
 
-/* Sets the failure that the key at the path is missing, with a hint how to copy it if the
- * guest has booted. Return: -1. */
-int host_key_fail_missing(const char *path, const char *uuid, bool has_booted,
-                          struct failure **failure);
-
-/* Appends the line of the public key, which anyone may read. */
-int host_key_read_public(int root, const char *uuid, struct buffer *line,
-                         struct failure **failure);
-
 /* Publishes the keys. Fails if there is a private key and this one is new. */
 int host_key_publish(int root, const char *uuid, const struct host_key *key,
                      struct failure **failure);

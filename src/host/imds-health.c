@@ -69,34 +69,43 @@ connect_to(const union inet_address *address, socklen_t size)
 /* --- whose socket it is -------------------------------------------------------------- */
 
 /*
- * Looks in a table of the kernel for sockets that listen on the port, at the address as it
- * is written there, or at any. Return: whether there is one; `stranger` is then the user of
- * the first one that is not trusted, or 0.
+ * Looks in a table of the kernel for sockets that listen at the address and port as it is
+ * written there, or at the port of any address. Return: whether there is one; `stranger` is
+ * then the user of the first one that is not trusted, or 0.
  */
 static bool
-find_listener(const char *table, const char *address, unsigned int port, uid_t *stranger)
+find_listener(const char *table, const char *own, uid_t *stranger)
 {
+    /* In a line: its number, the address, the other's, the state, three more, the user. */
+    enum {
+        ADDRESS = 1,
+        STATE = 3,
+        USER = 7,
+        FIELDS
+    };
     cleanup_fclose FILE *file = fopen(table, "re");
     cleanup_free char *line = NULL;
-    size_t size = 0;
+    cleanup_free char *any = xstrdup(own);
     cleanup_close int root = fs_open_root("/");
     const struct user server = user_find(root, IMDS_USER);
+    size_t size = 0;
     bool is_found = false;
 
+    memset(any, '0', strcspn(any, ":"));
     while (file && getline(&line, &size, file) > 0) {
-        char own[33];
-        unsigned int own_port, state;
+        const char *fields[FIELDS];
+        char *rest = NULL;
         uid_t user;
-        bool is_trusted, is_at_address;
+        bool is_trusted;
 
-        if (sscanf(line,
-                   " %*u: %32[0-9A-F]:%X %*32[0-9A-F]:%*X %X %*X:%*X %*X:%*X %*X %u", own,
-                   &own_port, &state, &user) != 4)
+        for (size_t i = 0; i < FIELDS; i++)
+            fields[i] = strtok_r(i == 0 ? line : NULL, " ", &rest);
+        if (!fields[USER] || strtoul(fields[STATE], NULL, 16) != TCP_LISTEN)
             continue;
-        is_at_address = strcmp(own, address) == 0 || !own[strspn(own, "0")];
-        if (state != TCP_LISTEN || own_port != port || !is_at_address)
+        if (strcmp(fields[ADDRESS], own) != 0 && strcmp(fields[ADDRESS], any) != 0)
             continue;
         is_found = true;
+        user = (uid_t)strtoul(fields[USER], NULL, 10);
         is_trusted = user == 0 || user == geteuid();
         is_trusted = is_trusted || (server.is_known && user == server.uid);
         if (!is_trusted && *stranger == 0)
@@ -114,21 +123,19 @@ static uid_t
 find_stranger(const union inet_address *address, unsigned int port)
 {
     const uint32_t *words = address->ipv6.sin6_addr.s6_addr32;
-    char text[33];
+    const uint32_t mapped[] = {0, 0, htonl(0xffff), address->ipv4.sin_addr.s_addr};
+    cleanup_free char *of_ipv4 = xasprintf("%08X:%04X", mapped[3], port);
+    cleanup_free char *of_ipv6 = NULL;
     uid_t stranger = 0;
 
     if (address->any.sa_family == AF_INET) {
-        const uint32_t word = address->ipv4.sin_addr.s_addr;
-
-        snprintf(text, sizeof(text), "%08X", word);
-        if (find_listener("/proc/net/tcp", text, port, &stranger))
+        if (find_listener("/proc/net/tcp", of_ipv4, &stranger))
             return stranger;
-        snprintf(text, sizeof(text), "%016X%08X%08X", 0, htonl(0xffff), word);
-    } else {
-        snprintf(text, sizeof(text), "%08X%08X%08X%08X", words[0], words[1], words[2],
-                 words[3]);
+        words = mapped;
     }
-    find_listener("/proc/net/tcp6", text, port, &stranger);
+    of_ipv6 =
+        xasprintf("%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3], port);
+    find_listener("/proc/net/tcp6", of_ipv6, &stranger);
     return stranger;
 }
 

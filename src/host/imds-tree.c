@@ -8,6 +8,7 @@
 #include "host/documents.h"
 #include "host/imds-tree.h"
 #include "host/own-directory.h"
+#include "host/rundir.h"
 
 #define DIRECTORY_MODE 0750
 #define FILE_MODE 0640
@@ -103,13 +104,6 @@ imds_tree_open(int rundir, struct failure **failure)
 
 /* --- making: files ---------------------------------------------------------------- */
 
-/* Opens the file or directory to the group of the tree once it is complete. */
-static int
-open_up(int fd, gid_t group, mode_t mode)
-{
-    return fchown(fd, (uid_t)-1, group) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
-}
-
 static int
 make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 {
@@ -119,7 +113,8 @@ make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 
     if (error == 0)
         error = fs_write_all(fd, data, size);
-    return error == 0 ? open_up(fd, group, FILE_MODE) : error;
+    /* The group may read it once it is complete; so with the directory. */
+    return error == 0 ? fs_set_owner(fd, (uid_t)-1, group, FILE_MODE) : error;
 }
 
 static int
@@ -140,7 +135,7 @@ fill_directory(int tree, const char *name, gid_t group, const struct imds_domain
     for (size_t i = 0; error == 0 && i < domain->seed->document_count; i++)
         error = make_file(dir, documents[i].path, group, documents[i].data.data,
                           documents[i].data.size);
-    return error == 0 ? open_up(dir, group, DIRECTORY_MODE) : error;
+    return error == 0 ? fs_set_owner(dir, (uid_t)-1, group, DIRECTORY_MODE) : error;
 }
 
 /* --- making: whole domains -------------------------------------------------------- */
@@ -188,20 +183,11 @@ imds_tree_publish(int tree, const char *uuid, const struct imds_domain *domain,
         fs_remove_tree(tree, name);
     if (error == 0)
         return 0;
-    return own_directory_fail("write below", IMDS_TREE, uuid, error, failure);
+    return own_directory_fail(FAILURE_RUNDIR, "write below", IMDS_TREE, uuid, error,
+                              failure);
 }
 
 /* --- removing --------------------------------------------------------------------- */
-
-static int
-fail_remaining(const char *uuid, int error, struct failure **failure)
-{
-    return failure_set_errno(
-        failure, FAILURE_RUNDIR, error,
-        "could not remove the domain's files from %s\n"
-        "remove everything that begins with %s/%s; it contains the domain's seed",
-        IMDS_TREE, IMDS_TREE, uuid);
-}
 
 /* Removes all generations: the published one, which is renamed first, and those left by
  * killed processes. */
@@ -223,7 +209,9 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     /* Nobody publishes in what is not a directory. */
     is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
     if (!dir || !entry)
-        return errno == 0 || is_none ? 0 : fail_remaining(uuid, errno, failure);
+        return errno == 0 || is_none
+                   ? 0
+                   : rundir_fail_to_remove(IMDS_TREE, uuid, errno, failure);
     tree = imds_tree_open(rundir, failure);
     if (tree < 0)
         return -1;
@@ -241,5 +229,5 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     }
     if (error == 0)
         error = -errno;
-    return error < 0 ? fail_remaining(uuid, error, failure) : 0;
+    return error < 0 ? rundir_fail_to_remove(IMDS_TREE, uuid, error, failure) : 0;
 }

@@ -32,18 +32,6 @@ libvirt_group(int root)
     return socket ? group_find(root, POLKIT_GROUP, group) : group;
 }
 
-int
-libvirt_group_fail(enum failure_code code, const char *what, const char *directory,
-                   const char *name, int error, struct failure **failure)
-{
-    failure_set_errno(failure, code, error, "could not %s %s/%s", what, directory, name);
-    if (error == -EACCES && scope()->socketdir)
-        return failure_hint(
-            failure, "run it as root, or as a member of the file's group: ls -l %s/%s",
-            directory, name);
-    return failure_hint(failure, "check the directory: ls -l %s", directory);
-}
-
 /* --- its QEMU driver ---------------------------------------------------------------- */
 
 struct user

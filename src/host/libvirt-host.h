@@ -18,10 +18,6 @@
  */
 gid_t libvirt_group(int root);
 
-/* Fails with "could not WHAT DIRECTORY/NAME" for a file of that group. Return: -1. */
-int libvirt_group_fail(enum failure_code code, const char *what, const char *directory,
-                       const char *name, int error, struct failure **failure);
-
 /* --- its QEMU driver ---------------------------------------------------------------- */
 
 /* Return: the user that QEMU runs as, the owner of libvirt's own directory for it; the caller,

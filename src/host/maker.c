@@ -126,6 +126,14 @@ open_program(struct failure **failure)
     return fd;
 }
 
+static int
+fail_start(int error, struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not start " PROGRAM "\n"
+                             "check the limits on memory, processes and open files");
+}
+
 int
 maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
@@ -140,14 +148,12 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
     if (program < 0)
         return -1;
     document = xml ? process_document("domain.xml", xml) : -1;
-    if (xml && (document < 0 || lseek(document, 0, SEEK_SET) < 0))
-        return failure_set_errno(failure, FAILURE_SYSTEM, document < 0 ? document : errno,
-                                 "could not pass on the domain's XML\n"
-                                 "check the limits on memory");
+    if (xml && document < 0)
+        return fail_start(document, failure);
+    if (xml && lseek(document, 0, SEEK_SET) < 0)
+        return fail_start(errno, failure);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                 "could not make a socket\n"
-                                 "check that not too many files are open");
+        return fail_start(errno, failure);
     theirs = sockets[1];
     maker->socket = sockets[0];
     /* The hook has an alarm, but not the commands. */
@@ -157,11 +163,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
     start.xml = document;
     start.socket = theirs;
     maker->pid = spawn(&start);
-    if (maker->pid > 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                             "could not create a process\n"
-                             "check the limits on processes and memory");
+    return maker->pid > 0 ? 0 : fail_start(errno, failure);
 }
 
 /* --- its end ------------------------------------------------------------------------------ */
@@ -284,7 +286,8 @@ find_key_right(const struct needs *needs)
 
         if (need->word == NEED_WORD_MAKE)
             return KEY_TO_MAKE;
-        if (need->kind == NEED_HOST_KEY && !need->failure)
+        if (need->kind == NEED_HOST_KEY && !need->failure &&
+            need->word != NEED_WORD_MISSING)
             right = KEY_GIVEN;
     }
     return right;
@@ -326,7 +329,7 @@ maker_verdict(struct maker *maker, const struct hello *hello, const struct host 
     if (receive(maker, hello, host, &needs, MESSAGE_VERDICT, &message, failure) < 0)
         return -1;
     /* It has ended, but what it may have started could still have its output. */
-    if (image_seal(verdict->publication.output) < 0)
+    if (process_seal(verdict->publication.output) < 0)
         return fail_maker(maker, "still holds what it has made", failure);
     if (!verdict_get(verdict, find_key_right(&needs), &message))
         return fail_maker(maker, "said what it may not say", failure);

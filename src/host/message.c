@@ -151,18 +151,30 @@ fail(struct message *message)
     message->is_bad = true;
 }
 
+/* Return: the next bytes, or NULL, which is a mistake, if there are not as many or more than
+ * `limit`. */
+static const char *
+take(struct message *message, size_t size, size_t limit)
+{
+    const char *bytes = message->at;
+
+    if (size > limit || size > message->left) {
+        fail(message);
+        return NULL;
+    }
+    message->at += size;
+    message->left -= size;
+    return bytes;
+}
+
 uint32_t
 message_get_number(struct message *message, uint32_t limit)
 {
     uint32_t number = 0;
+    const char *bytes = take(message, sizeof(number), sizeof(number));
 
-    if (message->left < sizeof(number)) {
-        fail(message);
-        return 0;
-    }
-    memcpy(&number, message->at, sizeof(number));
-    message->at += sizeof(number);
-    message->left -= sizeof(number);
+    if (bytes)
+        memcpy(&number, bytes, sizeof(number));
     if (number <= limit)
         return number;
     fail(message);
@@ -173,36 +185,26 @@ char *
 message_get_text(struct message *message, size_t limit, bool is_optional)
 {
     const uint32_t length = message_get_number(message, UINT32_MAX);
-    char *text;
+    const char *bytes;
 
     if (message->is_bad || (length == NO_TEXT && is_optional))
         return NULL;
-    if (length > limit || length > message->left || memchr(message->at, '\0', length)) {
-        fail(message);
-        return NULL;
-    }
-    text = xstrndup(message->at, length);
-    message->at += length;
-    message->left -= length;
-    return text;
+    bytes = take(message, length, limit);
+    if (bytes && !memchr(bytes, '\0', length))
+        return xstrndup(bytes, length);
+    fail(message);
+    return NULL;
 }
 
 void
 message_get_bytes(struct message *message, size_t limit, struct buffer *bytes)
 {
     const uint32_t length = message_get_number(message, UINT32_MAX);
+    const char *data = take(message, length, limit);
 
-    if (message->is_bad)
-        return;
-    if (length > limit || length > message->left) {
-        fail(message);
-        return;
-    }
     /* No bytes leave an empty buffer as it is. */
-    if (length > 0)
-        buffer_append(bytes, message->at, length);
-    message->at += length;
-    message->left -= length;
+    if (data && length > 0)
+        buffer_append(bytes, data, length);
 }
 
 time_t

@@ -15,15 +15,17 @@ enum need_kind {
     NEED_FILE,         /* `name`, below the configured directories: its content */
     NEED_SECRET,       /* `name`: the content of the first of `keys` that exists */
     NEED_WHOLE_SECRET, /* `name`: the content of all its keys */
-    NEED_HOST_KEY,     /* the domain's: the private key, or NEED_WORD_MAKE */
-    NEED_PASSWORD,     /* `name` of the hash that is kept for the domain: its content */
+    NEED_HOST_KEY,     /* the domain's: the private key, NEED_WORD_MAKE or …_MISSING */
+    NEED_PASSWORD,     /* `name` of the hash that is kept for the domain: its content, or
+                          NEED_WORD_MISSING */
     NEED_LABEL,        /* `name`, the path of a disk: one of NEED_WORD_LABEL_… */
     NEED_DEFINITION,   /* the domain's: one of NEED_WORD_DEFINITION_… */
 };
 
 enum need_word {
     NEED_WORD_NONE,
-    NEED_WORD_MAKE, /* there is no host key, and the domain may get a new one */
+    NEED_WORD_MAKE,    /* there is no host key, and the domain may get a new one */
+    NEED_WORD_MISSING, /* there is none */
     NEED_WORD_LABEL_OF_SEED,
     NEED_WORD_LABEL_OTHER, /* or none, so that cloud-init does not take it for a seed */
     NEED_WORD_DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
@@ -41,8 +43,8 @@ struct need_entry {
 
 struct need {
     enum need_kind kind;
-    char *name;            /* NULL if the kind has none */
-    char *keys[NEED_KEYS]; /* for NEED_SECRET; NULL after the last */
+    char *name;                /* NULL if the kind has none */
+    char *keys[NEED_KEYS + 1]; /* for NEED_SECRET; NULL after the last */
 
     /* The answer. */
     struct failure *failure; /* NULL if there is none */

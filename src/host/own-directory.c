@@ -63,13 +63,16 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
 }
 
 int
-own_directory_fail(const char *what, const char *path, const char *name, int error,
-                   struct failure **failure)
+own_directory_fail(enum failure_code code, const char *what, const char *path,
+                   const char *name, int error, struct failure **failure)
 {
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not %s %s/%s\n"
-                             "check that it is writable and has free space: df %s",
-                             what, path, name, path);
+    failure_set_errno(failure, code, error, "could not %s %s/%s", what, path, name);
+    if (error == -EACCES && scope()->socketdir)
+        return failure_hint(
+            failure, "run it as root, or as a member of the file's group: ls -l %s/%s",
+            path, name);
+    return failure_hint(
+        failure, "check the directory and its free space: ls -l %s; df %s", path, path);
 }
 
 /* --- the state directory ------------------------------------------------------------ */
@@ -78,16 +81,6 @@ int
 statedir_make(int root)
 {
     return own_directory_make(root, scope()->statedir, scope()->pass_mode);
-}
-
-int
-statedir_read(int root, const char *name, size_t limit, struct buffer *content)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
-
-    return fd < 0 ? fd : fs_read_all(fd, limit, content);
 }
 
 /* --- what a kill has left ----------------------------------------------------------- */

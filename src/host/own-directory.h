@@ -24,8 +24,8 @@ int own_directory_check(const struct stat *status, uid_t owner, const char *path
                         struct failure **failure);
 
 /* Fails with "could not WHAT PATH/NAME", where `path` is such a directory. Return: -1. */
-int own_directory_fail(const char *what, const char *path, const char *name, int error,
-                       struct failure **failure);
+int own_directory_fail(enum failure_code code, const char *what, const char *path,
+                       const char *name, int error, struct failure **failure);
 
 /*
  * The state directory, /var/lib/virt-seed: what virt-seed keeps from one start of a
@@ -42,9 +42,6 @@ int own_directory_fail(const char *what, const char *path, const char *name, int
 /* Opens it below `root`; makes it if it is missing. Return: a descriptor, owned by the
  * caller, or -errno. */
 int statedir_make(int root);
-
-/* Appends the content of the regular file `name` in it. Return: 0 or -errno. */
-int statedir_read(int root, const char *name, size_t limit, struct buffer *content);
 
 /* --- what a kill has left: files that were being written (struct tmpfile) ----------- */
 

@@ -23,7 +23,7 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
                            "%s/%s has more than %lu KiB\n"
                            "remove it; the next start writes it again",
                            scope()->statedir, name, LIMIT_RECORD / KIB);
-    return libvirt_group_fail(FAILURE_RECORD, what, scope()->statedir, name, error,
+    return own_directory_fail(FAILURE_RECORD, what, scope()->statedir, name, error,
                               failure);
 }
 
@@ -32,7 +32,7 @@ record_read_text(int root, const char *uuid, struct buffer *text,
                  struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    int error = statedir_read(root, name, LIMIT_RECORD, text);
+    int error = fs_read_below(root, scope()->statedir, name, LIMIT_RECORD, text);
 
     if (error == -ENOENT)
         return 0;
@@ -57,7 +57,7 @@ record_write_text(int root, const char *uuid, const struct buffer *text,
     if (directory < 0)
         error = directory;
     else if (strcmp(buffer_text(text), EMPTY_RECORD) == 0)
-        error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+        error = fs_remove_file(directory, name);
     else if (text->size > LIMIT_RECORD)
         error = -EFBIG;
     else
@@ -133,7 +133,7 @@ record_take_next(int root, const char *uuid, struct buffer *text,
             return fail_at(present, -errno, "write", failure);
         return 0;
     }
-    error = statedir_read(root, name, LIMIT_RECORD, text);
+    error = fs_read_below(root, scope()->statedir, name, LIMIT_RECORD, text);
     unlinkat(directory, name, 0);
     return error < 0 ? fail_at(name, error, "read", failure) : 0;
 }
@@ -144,8 +144,7 @@ record_forget_next(int root, const char *uuid)
     cleanup_free char *name = xasprintf("%s" NEXT_RECORD_SUFFIX, uuid);
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
 
-    if (directory >= 0)
-        unlinkat(directory, name, 0);
+    fs_remove_file(directory, name);
 }
 
 /* Locks the directory itself. Other users may be able to lock it, too, and must not delay

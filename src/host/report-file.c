@@ -16,45 +16,33 @@ file_name(const char *uuid, const char *suffix)
     return xasprintf("%s%s", uuid, suffix);
 }
 
-/* Return: 0 or -errno. A read-only file system is -EROFS also for a missing file, which
- * is -ENOENT here. */
 static int
-remove_one(int directory, const char *name)
+fail(const char *what, const char *name, int error, struct failure **failure)
 {
-    if (unlinkat(directory, name, 0) == 0)
-        return 0;
-    if (errno != EROFS)
-        return -errno;
-    return faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : -EROFS;
+    return own_directory_fail(FAILURE_RUNDIR, what, scope()->reportdir, name, error,
+                              failure);
 }
 
 /* virtlogd numbers its copies without gaps. */
 static int
 remove_copies(int directory, const char *name)
 {
-    int error = 0;
+    int removed = 1;
 
-    for (size_t i = 0; error == 0 && i < LIMIT_REPORT_COPIES; i++) {
+    for (size_t i = 0; removed > 0 && i < LIMIT_REPORT_COPIES; i++) {
         cleanup_free char *copy = xasprintf("%s.%zu", name, i);
 
-        error = remove_one(directory, copy);
+        removed = fs_remove_file(directory, copy);
     }
-    return error == -ENOENT ? 0 : error;
+    return removed < 0 ? removed : 0;
 }
 
 static int
 remove_second_name(int directory, const char *uuid)
 {
     cleanup_free char *link = second_name(uuid);
-    const int error = remove_one(directory, link);
 
-    return error == -ENOENT ? 0 : error;
-}
-
-static int
-set_owner(int fd, uid_t writer, gid_t readers, mode_t mode)
-{
-    return fchown(fd, writer, readers) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
+    return fs_remove_file(directory, link);
 }
 
 /* Makes the file, or with `keep` sets the owner and mode of one that is there. Return: 0 or
@@ -74,26 +62,16 @@ make_one(int directory, const char *name, uid_t writer, gid_t readers, mode_t mo
     if (keep && (present >= 0 || errno != ENOENT)) {
         if (present < 0 || fstat(present, &status) < 0)
             return -errno;
-        return S_ISREG(status.st_mode) ? set_owner(present, writer, readers, mode)
-                                       : -EINVAL;
+        if (!S_ISREG(status.st_mode))
+            return -EINVAL;
+        return fs_set_owner(present, writer, readers, mode);
     }
     error = tmpfile_open(&tmpfile, directory, name);
     if (error == 0)
-        error = set_owner(tmpfile.fd, writer, readers, mode);
+        error = fs_set_owner(tmpfile.fd, writer, readers, mode);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
     return error == 0 ? remove_copies(directory, name) : error;
-}
-
-static int
-make_log(int directory, const char *uuid, bool keep, struct failure **failure)
-{
-    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
-    const int error = make_one(directory, name, geteuid(), getegid(), LOG_MODE, keep);
-
-    if (error < 0)
-        return own_directory_fail("make", scope()->reportdir, name, error, failure);
-    return 0;
 }
 
 int
@@ -103,6 +81,7 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     cleanup_close int directory =
         own_directory_open(root, scope()->reportdir, scope()->pass_mode, failure);
     cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+    cleanup_free char *log = file_name(uuid, LOG_SUFFIX);
     cleanup_free char *link = second_name(uuid);
     const uid_t user = writer == REPORT_BY_SHIM ? qemu_user_find(root).uid : geteuid();
     int error;
@@ -114,10 +93,11 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
         error = writer == REPORT_BY_SHIM ? fs_link_again(directory, name, link)
                                          : remove_second_name(directory, uuid);
     if (error < 0)
-        return own_directory_fail("make", scope()->reportdir, name, error, failure);
-    if (writer == REPORT_AND_LOG_BY_VIRTLOGD)
-        return make_log(directory, uuid, keep, failure);
-    return 0;
+        return fail("make", name, error, failure);
+    if (writer != REPORT_AND_LOG_BY_VIRTLOGD)
+        return 0;
+    error = make_one(directory, log, geteuid(), getegid(), LOG_MODE, keep);
+    return error < 0 ? fail("make", log, error, failure) : 0;
 }
 
 bool
@@ -137,21 +117,19 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
     cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
-    int error = directory < 0 ? directory : remove_one(directory, name);
+    int error = fs_remove_file(directory, name);
 
-    if (directory >= 0 && (error == 0 || error == -ENOENT))
+    if (error >= 0)
         error = remove_second_name(directory, uuid);
-    if (error == 0)
+    if (error >= 0)
         error = remove_copies(directory, name);
-    if (error < 0 && error != -ENOENT)
-        return own_directory_fail("remove", scope()->reportdir, name, error, failure);
-    return 0;
+    return error < 0 ? fail("remove", name, error, failure) : 0;
 }
 
-/* Opens the regular file at its last `limit` bytes. Return: a descriptor, owned by the
- * caller, or -errno; -EINVAL if it is another kind of file. */
-static int
-open_end(int directory, const char *name, size_t limit, struct stat *status)
+/* --- reading ------------------------------------------------------------------------ */
+
+int
+report_file_open_end(int directory, const char *name, size_t limit, struct stat *status)
 {
     cleanup_close int fd = fs_open_strictly_beneath(directory, name, 0);
     off_t surplus;
@@ -168,18 +146,32 @@ open_end(int directory, const char *name, size_t limit, struct stat *status)
     return steal_fd(fd);
 }
 
-/* Appends its last bytes, if it is there; `status` is then fstat(2)'s. Return: 0 or -errno. */
-static int
-read_end(int directory, const char *name, size_t limit, struct buffer *text,
-         struct stat *status)
+int
+report_file_read_end(int directory, const char *name, size_t limit, struct buffer *text,
+                     struct stat *status)
 {
-    cleanup_close int fd = open_end(directory, name, limit, status);
-    int error = fd;
+    cleanup_close int fd = report_file_open_end(directory, name, limit, status);
+    const int error = fd < 0 ? fd : fs_read_all(fd, limit, text);
 
-    if (fd >= 0)
-        error = fs_read_all(fd, limit, text);
     /* The guest has written more meanwhile. */
     return error == -ENOENT || error == -EFBIG ? 0 : error;
+}
+
+int
+report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
+                 struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
+    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
+    struct stat status = {0};
+    const int error =
+        report_file_read_end(directory, name, LIMIT_REPORT_FILE, text, &status);
+
+    *written = status.st_mtime;
+    if (error < 0)
+        return own_directory_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
+                                  failure);
+    return 0;
 }
 
 /* --- the log ------------------------------------------------------------------------ */
@@ -199,7 +191,8 @@ keep_log(int root, const char *name, const struct buffer *text, const struct sta
     if (error == 0)
         utimensat(statedir, name, times, AT_SYMLINK_NOFOLLOW);
     if (error < 0)
-        return own_directory_fail("keep", scope()->statedir, name, error, failure);
+        return own_directory_fail(FAILURE_RUNDIR, "keep", scope()->statedir, name, error,
+                                  failure);
     return 0;
 }
 
@@ -210,27 +203,21 @@ log_file_keep(int root, const char *uuid, struct failure **failure)
     cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
     cleanup_buffer struct buffer text = {0};
     struct stat status = {0};
-    int error = directory;
+    int error = report_file_read_end(directory, name, LIMIT_LOG, &text, &status);
 
-    if (directory == -ENOENT)
-        return 0;
-    if (directory >= 0)
-        error = read_end(directory, name, LIMIT_LOG, &text, &status);
     /* What a device of the domain's has made in its place goes, too. */
     if (error == -EINVAL || error == -ELOOP || error == -ENXIO)
         error = 0;
     if (error < 0)
-        return own_directory_fail("read", scope()->reportdir, name, error, failure);
+        return fail("read", name, error, failure);
     if (text.size > 0 && keep_log(root, name, &text, &status, failure) < 0)
         return -1;
     /* In a session, it is what has just been kept. */
     if (text.size == 0 || scope()->statedir != scope()->reportdir)
-        error = remove_one(directory, name);
-    if (error == 0 || error == -ENOENT)
+        error = fs_remove_file(directory, name);
+    if (error >= 0)
         error = remove_copies(directory, name);
-    if (error < 0)
-        return own_directory_fail("remove", scope()->reportdir, name, error, failure);
-    return 0;
+    return error < 0 ? fail("remove", name, error, failure) : 0;
 }
 
 int
@@ -243,72 +230,11 @@ log_file_forget(int root, const char *uuid, enum report_writer writer,
 
     for (size_t i = 0; i < count; i++) {
         cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
-        const int error = directory < 0 ? directory : remove_one(directory, name);
+        const int error = fs_remove_file(directory, name);
 
-        if (error < 0 && error != -ENOENT)
-            return own_directory_fail("remove", directories[i], name, error, failure);
-    }
-    return 0;
-}
-
-int
-log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
-              struct failure **failure)
-{
-    const char *const directories[] = {scope()->reportdir, scope()->statedir};
-    cleanup_free char *name = file_name(uuid, LOG_SUFFIX);
-    struct stat status = {0};
-
-    for (size_t i = 0; text->size == 0 && i < ARRAY_SIZE(directories); i++) {
-        cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
-        int error = directory == -ENOENT ? 0 : directory;
-
-        if (directory >= 0)
-            error = read_end(directory, name, LIMIT_LOG, text, &status);
-        if (error == -EACCES)
-            return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                     "could not read %s/%s\n%s", directories[i], name,
-                                     scope_denied_hint());
         if (error < 0)
-            return libvirt_group_fail(FAILURE_SYSTEM, "read", directories[i], name, error,
-                                      failure);
+            return own_directory_fail(FAILURE_RUNDIR, "remove", directories[i], name,
+                                      error, failure);
     }
-    *written = status.st_mtime;
     return 0;
-}
-
-/* --- reading a report --------------------------------------------------------------- */
-
-int
-report_file_open(int root, const char *uuid, struct stat *status)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
-    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
-
-    return directory < 0 ? directory
-                         : open_end(directory, name, LIMIT_REPORT_FILE, status);
-}
-
-int
-report_file_fail(const char *uuid, int error, struct failure **failure)
-{
-    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
-
-    return libvirt_group_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
-                              failure);
-}
-
-int
-report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
-                 struct failure **failure)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, scope()->reportdir);
-    cleanup_free char *name = file_name(uuid, REPORT_SUFFIX);
-    struct stat status = {0};
-    int error = directory == -ENOENT ? 0 : directory;
-
-    if (directory >= 0)
-        error = read_end(directory, name, LIMIT_REPORT_FILE, text, &status);
-    *written = status.st_mtime;
-    return error < 0 ? report_file_fail(uuid, error, failure) : 0;
 }

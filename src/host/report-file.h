@@ -49,21 +49,19 @@ int log_file_keep(int root, const char *uuid, struct failure **failure);
 int log_file_forget(int root, const char *uuid, enum report_writer writer,
                     struct failure **failure);
 
-/* Appends the last LIMIT_LOG bytes of the log of the running guest, or else of the one that
- * was kept; none are no failure. `written` as for report_file_read(). */
-int log_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
-                  struct failure **failure);
+/* --- reading ------------------------------------------------------------------------ */
 
-/* --- reading a report --------------------------------------------------------------- */
+/* Opens such a file at its last `limit` bytes. Return: a descriptor, owned by the caller, or
+ * -errno; -EINVAL if it is not a regular file. */
+int report_file_open_end(int directory, const char *name, size_t limit,
+                         struct stat *status);
 
-/* Opens it at its last LIMIT_REPORT_FILE bytes. Return: a descriptor, owned by the caller,
- * or -errno; -EINVAL if it is not a regular file. */
-int report_file_open(int root, const char *uuid, struct stat *status);
+/* Appends its last `limit` bytes, if the file and the directory are there; `status` is then
+ * fstat(2)'s. Return: 0 or -errno. */
+int report_file_read_end(int directory, const char *name, size_t limit,
+                         struct buffer *text, struct stat *status);
 
-/* Sets the failure that it could not be read. Return: -1. */
-int report_file_fail(const char *uuid, int error, struct failure **failure);
-
-/* Appends these bytes. `written` gets the time of the guest's last write, by the host's
- * clock, 0 if there is no file, which is no failure. */
+/* Appends the last LIMIT_REPORT_FILE bytes of the report. `written` gets the time of the
+ * guest's last write, by the host's clock, 0 if there is no file, which is no failure. */
 int report_file_read(int root, const char *uuid, struct buffer *text, time_t *written,
                      struct failure **failure);

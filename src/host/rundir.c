@@ -19,6 +19,24 @@ rundir_seed_name(const char *uuid)
     return xasprintf("%s" SEED_SUFFIX, uuid);
 }
 
+static int
+fail(const char *what, const char *name, int error, struct failure **failure)
+{
+    return own_directory_fail(FAILURE_RUNDIR, what, scope()->rundir, name, error,
+                              failure);
+}
+
+int
+rundir_fail_to_remove(const char *directory, const char *uuid, int error,
+                      struct failure **failure)
+{
+    return failure_set_errno(
+        failure, FAILURE_RUNDIR, error,
+        "could not remove the domain's files from %s\n"
+        "remove everything that begins with %s/%s; it contains the domain's seed",
+        directory, directory, uuid);
+}
+
 /* --- the mark of a resumed start -------------------------------------------------- */
 
 /* The mark says when it was made by a clock that nobody can set; a reboot removes the
@@ -41,9 +59,7 @@ rundir_mark_resume(int rundir, const char *domain, struct failure **failure)
 
     if (!strchr(domain, '/'))
         error = fs_replace_file(rundir, name, mark, strlen(mark), 0600, (gid_t)-1);
-    if (error < 0)
-        return own_directory_fail("make", scope()->rundir, name, error, failure);
-    return 0;
+    return error < 0 ? fail("make", name, error, failure) : 0;
 }
 
 bool
@@ -81,10 +97,9 @@ int
 rundir_forget_resumed(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
+    const int error = fs_remove_file(rundir, name);
 
-    if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
-        return own_directory_fail("remove", scope()->rundir, name, -errno, failure);
-    return 0;
+    return error < 0 ? fail("remove", name, error, failure) : 0;
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */
@@ -102,9 +117,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *word, bool rep
     /* Readable by QEMU's user, but not owned by that user, who could change it. */
     if (error == 0)
         error = fs_replace_file(rundir, order, lines, strlen(lines), 0644, (gid_t)-1);
-    if (error < 0)
-        return own_directory_fail("make", scope()->rundir, order, error, failure);
-    return 0;
+    return error < 0 ? fail("make", order, error, failure) : 0;
 }
 
 /* Every name of the domain's, so also what killed processes have left. */
@@ -126,8 +139,5 @@ rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
         error = errno;
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not remove the domain's files from %s\n"
-                             "remove them; they contain the domain's seed",
-                             scope()->rundir);
+    return rundir_fail_to_remove(scope()->rundir, uuid, error, failure);
 }

@@ -14,6 +14,11 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
+/* Fails because the domain's files in the directory, this one or one below it, could not be
+ * removed. Return: -1. */
+int rundir_fail_to_remove(const char *directory, const char *uuid, int error,
+                          struct failure **failure);
+
 /* Notes that the next start of the domain with that name resumes a guest. Fails if it has a
  * slash or is too long for a file's name. */
 int rundir_mark_resume(int rundir, const char *domain, struct failure **failure);

@@ -44,36 +44,8 @@ secret_check_key(const char *key, struct failure **failure)
                        "give the file with the content another name");
 }
 
-int
-secret_check_closed(int fd, const char *path, struct failure **failure)
-{
-    /* For getxattr(2) of a descriptor that does not open the file. */
-    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
-    struct stat status;
-    bool is_open;
-
-    if (fstat(fd, &status) < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not check %s",
-                                 path);
-    if (status.st_uid != scope()->owner && status.st_uid != geteuid())
-        return failure_set(
-            failure, FAILURE_SECRET_MODE, "%s belongs to user %ld, expected %s\n%s %s",
-            path, (long)status.st_uid, scope()->owner_name, scope()->own_hint, path);
-    is_open = status.st_mode & 07;
-    /* With an ACL (acl(5)), the group's permissions may be for any user. */
-    if (status.st_mode & 070)
-        is_open = is_open || status.st_gid != scope()->owner_group ||
-                  getxattr(link, "system.posix_acl_access", NULL, 0) > 0;
-    if (!is_open)
-        return 0;
-    return failure_set(failure, FAILURE_SECRET_MODE,
-                       "%s has mode %04o: others may read or write it\n"
-                       "run chmod go= %s, and treat the secret as leaked",
-                       path, status.st_mode & 07777, path);
-}
-
 static int
-fail_open(int error, const char *path, struct failure **failure)
+fail_to_read(int error, const char *path, struct failure **failure)
 {
     switch (-error) {
     case ENOENT:
@@ -100,9 +72,36 @@ fail_open(int error, const char *path, struct failure **failure)
                            "no permission to read %s\n%s", path, scope_denied_hint());
     default:
         return failure_set_errno(failure, FAILURE_SECRET, error,
-                                 "could not open %s\ncheck the file: ls -l %s", path,
+                                 "could not read %s\ncheck the file: ls -l %s", path,
                                  path);
     }
+}
+
+int
+secret_check_closed(int fd, const char *path, struct failure **failure)
+{
+    /* For getxattr(2) of a descriptor that does not open the file. */
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
+    struct stat status;
+    bool is_open;
+
+    if (fstat(fd, &status) < 0)
+        return fail_to_read(-errno, path, failure);
+    if (status.st_uid != scope()->owner && status.st_uid != geteuid())
+        return failure_set(
+            failure, FAILURE_SECRET_MODE, "%s belongs to user %ld, expected %s\n%s %s",
+            path, (long)status.st_uid, scope()->owner_name, scope()->own_hint, path);
+    is_open = status.st_mode & 07;
+    /* With an ACL (acl(5)), the group's permissions may be for any user. */
+    if (status.st_mode & 070)
+        is_open = is_open || status.st_gid != scope()->owner_group ||
+                  getxattr(link, "system.posix_acl_access", NULL, 0) > 0;
+    if (!is_open)
+        return 0;
+    return failure_set(failure, FAILURE_SECRET_MODE,
+                       "%s has mode %04o: others may read or write it\n"
+                       "run chmod go= %s, and treat the secret as leaked",
+                       path, status.st_mode & 07777, path);
 }
 
 /* --- opening ---------------------------------------------------------------------- */
@@ -113,7 +112,7 @@ secret_open_directory(int root, const char *path, struct failure **failure)
     cleanup_close int fd = fs_open_directory_in_root(root, path);
 
     if (fd < 0)
-        return fail_open(fd, path, failure);
+        return fail_to_read(fd, path, failure);
     return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
 }
 
@@ -125,7 +124,7 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
     int error;
 
     if (fd < 0)
-        return fail_open(fd, path, failure);
+        return fail_to_read(fd, path, failure);
     if (secret_check_closed(fd, path, failure) < 0)
         return -1;
     error = fs_read_all(fd, limit, content);
@@ -134,11 +133,7 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
                            "%s has more than %zu KiB\n"
                            "let the guest fetch large files itself",
                            path, limit / KIB);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, error,
-                                 "could not read %s\ncheck the file: ls -l %s", path,
-                                 path);
-    return 0;
+    return error < 0 ? fail_to_read(error, path, failure) : 0;
 }
 
 static int
@@ -211,7 +206,7 @@ open_allowed(int root, const struct secret_user *user, const char *name,
         return -1;
     secrets = fs_open_directory_in_root(root, scope()->secrets);
     if (secrets < 0 && secrets != -ENOENT)
-        return fail_open(secrets, scope()->secrets, failure);
+        return fail_to_read(secrets, scope()->secrets, failure);
     if (secrets >= 0 && secret_check_closed(secrets, scope()->secrets, failure) < 0)
         return -1;
     secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
@@ -222,7 +217,7 @@ open_allowed(int root, const struct secret_user *user, const char *name,
             "-m 0600 FILE %s/KEY",
             path, scope()->secrets, path, path);
     if (secret < 0)
-        return fail_open(secret, path, failure);
+        return fail_to_read(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||
         check_allowed(secret, name, user, failure) < 0)
         return -1;
@@ -278,6 +273,7 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
                 void (*take)(void *data, const char *key, struct buffer *content),
                 void *data, struct failure **failure)
 {
+    cleanup_free char *path = xasprintf("%s/%s", scope()->secrets, name);
     cleanup_close int secret = open_allowed(root, user, name, failure);
     size_t total = 0;
     struct dirent **keys = NULL;
@@ -287,18 +283,17 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
         return -1;
     count = scandirat(secret, ".", &keys, is_key, alphasort);
     if (count < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
-                                 scope()->secrets, name);
+        return fail_to_read(-errno, path, failure);
     if (count == 0) {
         result = failure_set(failure, FAILURE_SECRET_MISSING,
-                             "%s/%s has no key\n"
+                             "%s has no key\n"
                              "put one file for each key there, mode 0600",
-                             scope()->secrets, name);
+                             path);
     } else if (count > LIMIT_ENTRIES) {
         result = failure_set(failure, FAILURE_LIMIT,
-                             "%s/%s has %d keys, at most %d\n"
+                             "%s has %d keys, at most %d\n"
                              "spread them over several secrets",
-                             scope()->secrets, name, count, LIMIT_ENTRIES);
+                             path, count, LIMIT_ENTRIES);
     }
     for (int i = 0; i < count; i++) {
         cleanup_buffer struct buffer content = {0};
@@ -311,9 +306,9 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
         total += content.size;
         if (result == 0 && total > LIMIT_PART)
             result = failure_set(failure, FAILURE_LIMIT,
-                                 "the keys of %s/%s have more than %lu MiB together\n"
+                                 "the keys of %s have more than %lu MiB together\n"
                                  "let the guest fetch large files itself",
-                                 scope()->secrets, name, LIMIT_PART / MIB);
+                                 path, LIMIT_PART / MIB);
         if (result == 0)
             take(data, key->d_name, &content);
     }

@@ -23,41 +23,35 @@ image_open(struct failure **failure)
 }
 
 int
-image_seal(int image)
-{
-    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-
-    return fcntl(image, F_ADD_SEALS, seals) < 0 ? -errno : 0;
-}
-
-int
 image_publish(int dir, const char *name, const char *second, const struct user *qemu,
               int image, struct failure **failure)
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    const char *what = "make";
     int error = tmpfile_open(&tmpfile, dir, name);
 
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not make a file for '%s'", name);
-    error = fs_copy_all(image, tmpfile.fd);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write '%s'",
-                                 name);
-    if (qemu &&
-        (fchmod(tmpfile.fd, 0400) < 0 || fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0))
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                 "%s: could not give the image to user %ld", name,
-                                 (long)qemu->uid);
-    error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
+    if (error == 0) {
+        what = "write";
+        error = fs_copy_all(image, tmpfile.fd);
+    }
+    if (error == 0 && qemu) {
+        what = "give QEMU's user";
+        /* The user must never be able to write to it. */
+        if (fchmod(tmpfile.fd, 0400) < 0 || fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0)
+            error = -errno;
+    }
+    if (error == 0) {
+        what = "name";
+        error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
+    }
     if (error == 0 && second)
         error = fs_link_again(dir, tmpfile.name, second);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",
-                                 name);
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s '%s'",
+                                 what, name);
     return 0;
 }
 

@@ -34,10 +34,6 @@ extern const struct storage storage_imds;
 /* Opens a file in memory for an image. Return: it, owned by the caller, or -1. */
 int image_open(struct failure **failure);
 
-/* Nobody can change the image any more. Return: 0 or -errno; -EBUSY if somebody still has it
- * mapped to write to it. */
-int image_seal(int image);
-
 /*
  * Copies the image to a temporary file below `dir`, and renames it to `name`, with a
  * modification time without a fraction of a second. It belongs to QEMU's user, with mode

@@ -285,7 +285,6 @@ run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
         .config = &hello->config,
         .domain = {.uuid = start->uuid, .name = lifecycle->name},
         .may_make_key = !start->resumes,
-        .has_booted = start->resumes,
     };
     const struct host host = answerer_host(&answerer);
     cleanup_maker struct maker maker = MAKER_NONE;

@@ -55,25 +55,20 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 static void
 log_result(const struct lifecycle *lifecycle, enum maker_event event)
 {
-    static const struct {
-        enum lifecycle_event event;
-        const char *result;
-        const char *text;
-    } results[] = {
-        [MAKER_EVENT_DONE] = {LIFECYCLE_GUEST_DONE, "done",
-                              "cloud-init reported success"},
-        [MAKER_EVENT_UNTIL_DONE] = {LIFECYCLE_GUEST_DONE, "done",
-                                    "cloud-init reported success; from now on the guest "
-                                    "gets only its identity"},
-        [MAKER_EVENT_FAILED] = {LIFECYCLE_GUEST_FAILED, "failed",
-                                "cloud-init reported errors"},
+    static const char *const texts[] = {
+        [MAKER_EVENT_DONE] = "cloud-init reported success",
+        [MAKER_EVENT_UNTIL_DONE] = "cloud-init reported success; from now on the guest "
+                                   "gets only its identity",
+        [MAKER_EVENT_FAILED] = "cloud-init reported errors",
     };
+    const bool has_failed = event == MAKER_EVENT_FAILED;
+    const struct journal_field result = {"VIRT_SEED_RESULT",
+                                         has_failed ? "failed" : "done"};
 
     if (event != MAKER_EVENT_NONE)
-        lifecycle_log_event(
-            lifecycle, results[event].event,
-            &(struct journal_field){"VIRT_SEED_RESULT", results[event].result},
-            results[event].text);
+        lifecycle_log_event(lifecycle,
+                            has_failed ? LIFECYCLE_GUEST_FAILED : LIFECYCLE_GUEST_DONE,
+                            &result, texts[event]);
 }
 
 static int

@@ -45,17 +45,24 @@ enum operation {
     OPERATION_NONE,
 };
 
+static const struct {
+    const char *name;
+    int (*run)(struct lifecycle *lifecycle, struct failure **failure);
+} operations[] = {
+    [OPERATION_PREPARE] = {"prepare", lifecycle_prepare},
+    [OPERATION_START] = {"start", lifecycle_start},
+    [OPERATION_STARTED] = {"started", lifecycle_started},
+    [OPERATION_RELEASE] = {"release", lifecycle_release},
+    [OPERATION_RESTORE] = {"restore", NULL},
+    [OPERATION_MIGRATE] = {"migrate", NULL},
+};
+
 static enum operation
 find_operation(const char *name)
 {
-    static const char *const names[] = {
-        [OPERATION_PREPARE] = "prepare", [OPERATION_START] = "start",
-        [OPERATION_STARTED] = "started", [OPERATION_RELEASE] = "release",
-        [OPERATION_RESTORE] = "restore", [OPERATION_MIGRATE] = "migrate",
-    };
     unsigned int i = 0;
 
-    while (i < OPERATION_NONE && strcmp(names[i], name) != 0)
+    while (i < OPERATION_NONE && strcmp(operations[i].name, name) != 0)
         i++;
     return (enum operation)i;
 }
@@ -160,13 +167,6 @@ end_well(int signal_number)
 
 /* --- one operation ---------------------------------------------------------------- */
 
-static int (*const runs[])(struct lifecycle *lifecycle, struct failure **failure) = {
-    [OPERATION_PREPARE] = lifecycle_prepare,
-    [OPERATION_START] = lifecycle_start,
-    [OPERATION_STARTED] = lifecycle_started,
-    [OPERATION_RELEASE] = lifecycle_release,
-};
-
 static void
 log_refusal(const struct lifecycle *lifecycle, enum operation operation,
             const struct failure *failure)
@@ -219,7 +219,7 @@ run_on_domain(const char *root_path, const struct buffer *xml, enum operation op
 
     if (root < 0)
         return -1;
-    if (operation == OPERATION_RESTORE || operation == OPERATION_MIGRATE) {
+    if (!operations[operation].run) {
         lifecycle.name = arguments[0];
         lifecycle_resume(&lifecycle);
         return 0;
@@ -230,7 +230,7 @@ run_on_domain(const char *root_path, const struct buffer *xml, enum operation op
         return -1;
     lifecycle.name = identity.name;
     lifecycle.uuid = identity.uuid;
-    if (runs[operation](&lifecycle, failure) == 0)
+    if (operations[operation].run(&lifecycle, failure) == 0)
         return 0;
     if (operation == OPERATION_STARTED)
         status_of_failure = EXIT_FAILURE;

@@ -6,8 +6,11 @@
  */
 #include "config.h"
 
+#include "base/fs.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "host/documents.h"
+#include "host/own-directory.h"
 #include "host/report-file.h"
 #include "store/guest-report.h"
 
@@ -534,7 +537,11 @@ static int
 open_next(const struct report_reader *reader)
 {
     struct stat known, status;
-    cleanup_close int fd = report_file_open(reader->root, reader->uuid, &status);
+    cleanup_close int directory =
+        fs_open_directory_in_root(reader->root, scope()->reportdir);
+    cleanup_free char *name = xasprintf("%s" REPORT_SUFFIX, reader->uuid);
+    cleanup_close int fd =
+        report_file_open_end(directory, name, LIMIT_REPORT_FILE, &status);
 
     if (fd < 0 || reader->file < 0)
         return steal_fd(fd);
@@ -543,6 +550,15 @@ open_next(const struct report_reader *reader)
     if (known.st_dev == status.st_dev && known.st_ino == status.st_ino)
         return -ENOENT;
     return steal_fd(fd);
+}
+
+static int
+fail_to_read(const struct report_reader *reader, int error, struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s" REPORT_SUFFIX, reader->uuid);
+
+    return own_directory_fail(FAILURE_SYSTEM, "read", scope()->reportdir, name, error,
+                              failure);
 }
 
 /* Return: as read(2), or -errno; 0 without a file. */
@@ -580,5 +596,5 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     }
     if (count >= 0)
         return count;
-    return report_file_fail(reader->uuid, (int)count, failure);
+    return fail_to_read(reader, (int)count, failure);
 }

@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "host/answer.h"
+#include "host/domain-secret.h"
 #include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -103,11 +104,59 @@ take_host_key(const struct domain *domain, struct part *part, struct need *need,
     return 0;
 }
 
+/* Fails because this host has none of what is kept for the domain. */
+static int
+fail_missing(const struct pipeline *pipeline, const struct domain *domain,
+             const struct need *need, struct failure **failure)
+{
+    const bool is_key = need->kind == NEED_HOST_KEY;
+    const bool has_booted = pipeline->migrates || pipeline->policy == PIPELINE_RESUME;
+    cleanup_free char *path =
+        domain_secret_path(domain->uuid, is_key ? HOST_KEY_NAME : need->name);
+    cleanup_free char *directory = domain_secret_path(domain->uuid, "");
+    cleanup_free char *name = xshellquote(domain->name);
+
+    if (!is_key)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: this host has no password for the domain\n"
+            "set it: virt-seed set %s --%s-file=FILE; or copy it from the host that has "
+            "it: rsync -aR HOST:%s /",
+            path, name, need->name, directory);
+    if (!has_booted)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: the domain's host key has not been made yet\n"
+            "start the domain: its first start makes the key",
+            path);
+    return failure_set(
+        failure, FAILURE_SECRET_MISSING,
+        "%s does not exist: the host key that the guest got at its first start\n"
+        "copy it from the host where it was made: rsync -aR HOST:%s /",
+        path, directory);
+}
+
+static int
+take_password(const struct domain *domain, struct part *part, struct need *need,
+              struct failure **failure)
+{
+    cleanup_free char *path = domain_secret_path(domain->uuid, need->name);
+    cleanup_free char *name = xshellquote(domain->name);
+
+    part->data = steal_buffer(&need->entries[0].content);
+    if (*buffer_text(&part->data) == '$')
+        return 0;
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s does not contain a password's hash\n"
+                       "set the password again: virt-seed set %s --%s-file=FILE",
+                       path, name, need->name);
+}
+
 /* Moves the answer into the part. Stores a secret's key in the part; on failure the first
  * key that was tried. */
 static int
-take_answer(const struct domain *domain, struct part *part, struct need *need,
-            struct host_key *key, struct failure **failure)
+take_answer(const struct pipeline *pipeline, const struct domain *domain,
+            struct part *part, struct need *need, struct failure **failure)
 {
     const bool is_one_secret = need->kind == NEED_SECRET;
 
@@ -117,8 +166,12 @@ take_answer(const struct domain *domain, struct part *part, struct need *need,
         *failure = steal(need->failure);
         return -1;
     }
+    if (need->word == NEED_WORD_MISSING)
+        return fail_missing(pipeline, domain, need, failure);
     if (need->kind == NEED_HOST_KEY)
-        return take_host_key(domain, part, need, key, failure);
+        return take_host_key(domain, part, need, pipeline->key, failure);
+    if (need->kind == NEED_PASSWORD)
+        return take_password(domain, part, need, failure);
     if (need->kind != NEED_WHOLE_SECRET) {
         part->data = steal_buffer(&need->entries[0].content);
         return 0;
@@ -134,7 +187,7 @@ static int
 read_part(const struct pipeline *pipeline, const struct request *request,
           struct part *part, struct need *need, struct failure **failure)
 {
-    if (need && take_answer(request->domain, part, need, pipeline->key, failure) < 0)
+    if (need && take_answer(pipeline, request->domain, part, need, failure) < 0)
         return part_fail(part, failure);
     if (parts_check_size(&request->parts, failure) < 0)
         return -1;
@@ -289,7 +342,6 @@ make_answerer(const struct pipeline *pipeline, int root, const struct domain *do
         .root = root,
         .config = pipeline->config,
         .domain = {.uuid = domain->uuid, .name = domain->name},
-        .has_booted = pipeline->migrates,
     };
 }
 

@@ -194,7 +194,7 @@ static const struct conversation wants[] = {
     {"a secret that is a link", STARTS, NULL, ASK(WHOLE_SECRET_NEED("linked"))},
     {"secrets of domains", STARTS, "is not a valid secret name",
      ASK(SECRET_NEED("../../../var/lib/virt-seed/secrets", OTHER_UUID))},
-    {"a password that it does not have", STARTS, "has no password for the domain",
+    {"a password that it does not have", STARTS, NULL,
      ASK(N(1), N(NEED_PASSWORD), T("password"), NO_KEYS)},
     {"its host key, which there is not", STARTS, NULL,
      ASK(N(1), N(NEED_HOST_KEY), NO_TEXT, NO_KEYS)},
