@@ -30,18 +30,6 @@ check_host(int root, struct failure **failure)
     return imds_tree_check(rundir, failure);
 }
 
-static bool
-is_for(const struct request *request, bool uses_shim)
-{
-    return request->datasource->over_http;
-}
-
-static bool
-is_wired(const struct wire_facts *facts)
-{
-    return facts->own_url;
-}
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -115,8 +103,6 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    .is_for = is_for,
-    .is_wired = is_wired,
     .check_host = check_host,
     .check_server = imds_health_check,
     .reporter = delivery_reporter,

@@ -3,33 +3,22 @@
 
 #include "store/delivery.h"
 
-/* The first one that is for a domain, or wired in it, counts. The server and the drive
- * together are for all requests. */
-static const struct delivery *const deliveries[] = {
-    &delivery_imds,
-    &delivery_shim,
-    &delivery_drive,
-    NULL,
-};
-
 const struct delivery *
 delivery_for(const struct request *request, bool uses_shim)
 {
-    const struct delivery *const *delivery = deliveries;
-
-    while (!(*delivery)->is_for(request, uses_shim))
-        delivery++;
-    return *delivery;
+    if (request->datasource->over_http)
+        return &delivery_imds;
+    return uses_shim ? &delivery_shim : &delivery_drive;
 }
 
 const struct delivery *
 delivery_wired(const struct wire_facts *facts)
 {
-    const struct delivery *const *delivery = deliveries;
-
-    while (*delivery && !(*delivery)->is_wired(facts))
-        delivery++;
-    return *delivery;
+    if (facts->own_url)
+        return &delivery_imds;
+    if (facts->uses_shim)
+        return &delivery_shim;
+    return facts->disk ? &delivery_drive : NULL;
 }
 
 const struct delivery *

@@ -59,13 +59,6 @@ struct delivery {
     const struct storage *storage;
     const char *wiring; /* what a wired domain has: "disk", "address" */
 
-    /* Return: whether a domain with such a request, and with the emulator shim or
-     * without, gets its seed this way. */
-    bool (*is_for)(const struct request *request, bool uses_shim);
-
-    /* Return: whether the domain's XML is wired for this way. */
-    bool (*is_wired)(const struct wire_facts *facts);
-
     /* Refuses a host that cannot deliver a seed to a booting guest; may be NULL. Accepts
      * it if the caller lacks the permission to find out. */
     int (*check_host)(int root, struct failure **failure);
@@ -92,7 +85,6 @@ struct delivery {
                    struct failure **failure);
 };
 
-/* Add new ones to deliveries[], too, before others that are for the same domains. */
 extern const struct delivery delivery_imds;
 extern const struct delivery delivery_shim;
 extern const struct delivery delivery_drive;
