@@ -3,6 +3,7 @@
 
 #include <nettle/memops.h>
 
+#include "base/fs.h"
 #include "imds/access.h"
 
 /* --- requests --------------------------------------------------------------------- */
@@ -183,9 +184,8 @@ answer_document(struct answer *answer, const struct http_request *request,
         if (answer->granted)
             give_document(answer, tree, domain, kind);
         /* If the domain was replaced or removed in the meantime, a missing file means
-         * nothing. */
-        if (domain < 0 || answer->fd >= 0 ||
-            imds_tree_is_current(tree, answer->uuid, domain))
+         * nothing, because the directory is being emptied. */
+        if (domain < 0 || answer->fd >= 0 || fs_is_named(domain, tree->fd, answer->uuid))
             return;
     }
     refuse(answer, 503, "the document is being replaced\n",
