@@ -77,20 +77,6 @@ read_text(const xmlNode *node, unsigned int flags)
 }
 
 static int
-check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
-             struct failure **failure)
-{
-    xml_foreach_element(other, target) {
-        if (xmlStrEqual(other->name, (const xmlChar *)name)) {
-            cleanup_free char *message = xasprintf("duplicates <%s>", name);
-
-            return fail(node, message, "keep one of them", failure);
-        }
-    }
-    return 0;
-}
-
-static int
 add_text(struct import *import, const xmlNode *node,
          const struct vocabulary_element *word, xmlNode *target, struct failure **failure)
 {
@@ -177,8 +163,11 @@ copy(struct import *import, const xmlNode *node, const struct vocabulary_element
     if (check_attributes(node, failure) < 0)
         return -1;
     if (word && !(word->flags & VOCABULARY_SEVERAL) &&
-        check_unsaid(node, target, word->name, failure) < 0)
-        return -1;
+        vocabulary_child(target, word->name)) {
+        cleanup_free char *message = xasprintf("duplicates <%s>", word->name);
+
+        return fail(node, message, "keep one of them", failure);
+    }
     if (word && !word->children)
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
