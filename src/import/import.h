@@ -65,6 +65,10 @@ void import_add_user_data(struct import *import, const char *data, size_t size);
 int import_vendor_data(struct import *import, const char *data, size_t size,
                        struct failure **failure);
 /* Marks the <user-data> with such content. */
+/* Adds a network in the form of interfaces(5) to <initialization>, as oVirt's elements. What
+ * they cannot express is an error that names the line. */
+int import_interfaces(xmlNode *initialization, const struct buffer *data,
+                      struct failure **failure);
 void import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t size);
 
 void import_note(struct import *import, const char *format, ...)

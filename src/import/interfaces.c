@@ -8,7 +8,7 @@
 
 #include "domain/element.h"
 #include "domain/vocabulary.h"
-#include "import/interfaces.h"
+#include "import/import.h"
 
 struct reading {
     xmlNode *initialization;
@@ -173,7 +173,7 @@ read_line(struct reading *reading, char *line, struct failure **failure)
 }
 
 int
-interfaces_import(xmlNode *initialization, const struct buffer *data,
+import_interfaces(xmlNode *initialization, const struct buffer *data,
                   struct failure **failure)
 {
     cleanup_buffer struct buffer servers = {0};

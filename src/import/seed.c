@@ -15,7 +15,6 @@
 #include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
-#include "import/interfaces.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"
 #include "wire/wire.h"
@@ -204,7 +203,7 @@ add_network(const struct meta_import *meta, const char *key, const json_t *value
     if (!document)
         return fail_key(key, "refers to no file that can be read",
                         "write its content_path, such as /content/0000", failure);
-    if (interfaces_import(element_ensure(meta->import->element, "initialization"),
+    if (import_interfaces(element_ensure(meta->import->element, "initialization"),
                           &document->data, failure) < 0)
         return failure_prefix(failure, "key '%s', file '%s'", key, document->path);
     return 0;
