@@ -154,11 +154,7 @@ add_document(const struct kubevirt_machine *machine,
     else if (base64_decode(&data, text) < 0)
         return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
-    if (strcmp(document->element, "user-data") == 0)
-        import_add_user_data(machine->import, buffer_text(&data), data.size);
-    else
-        element_add_data(machine->import->element, document->element, data.data,
-                         data.size);
+    import_add_data(machine->import, document->element, buffer_text(&data), data.size);
     return 0;
 }
 

@@ -316,7 +316,7 @@ add_machine(struct kubevirt_machine *machine, struct failure **failure)
     if (!machine->imds)
         return 0;
     if (user_data)
-        import_add_user_data(machine->import, user_data, strlen(user_data));
+        import_add_data(machine->import, "user-data", user_data, strlen(user_data));
     if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
         return -1;
     /* s390x has no SMBIOS serial for the URL. */

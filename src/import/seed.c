@@ -396,10 +396,7 @@ add_file(const struct meta_import *importing, const struct document *file,
         return add_wrapped(import, data, failure);
     if (strcmp(known->element, "vendor-data") == 0)
         return import_vendor_data(import, data->data, data->size, failure);
-    if (strcmp(known->element, "user-data") == 0)
-        import_add_user_data(import, data->data, data->size);
-    else
-        element_add_data(import->element, known->element, data->data, data->size);
+    import_add_data(import, known->element, data->data, data->size);
     return 0;
 }
 
