@@ -146,6 +146,8 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
     json_t *item;
     size_t i;
 
+    if (!json_is_array(list))
+        return fail_key(key, "is not a list", "fix it", failure);
     json_array_foreach((json_t *)list, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
@@ -209,31 +211,28 @@ add_network(const struct meta_import *meta, const char *key, const json_t *value
     return 0;
 }
 
-/* Keys of a ConfigDrive that are not text. Return: 1 if it is one, 0, or -1. */
+/* Keys of a ConfigDrive that do not become an <entry>. */
+static const char *const openstack_own[] = {"files",   "admin_pass",     "instance_id",
+                                            "devices", "network_config", NULL};
+
 static int
 add_openstack_key(const struct meta_import *meta, const json_t *all, const char *key,
                   const json_t *value, struct failure **failure)
 {
     struct import *import = meta->import;
 
-    if (strcmp(key, "files") == 0 && json_is_array(value))
-        return add_files(meta, key, value, failure) < 0 ? -1 : 1;
+    if (strcmp(key, "files") == 0)
+        return add_files(meta, key, value, failure);
     if (strcmp(key, "admin_pass") == 0)
-        return add_password(import, key, all, failure) < 0 ? -1 : 1;
-    if (strcmp(key, "instance_id") == 0) {
-        if (!json_equal(value, json_object_get(all, "uuid")))
-            import_note(import,
-                        "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
-        return 1;
-    }
-    if (strcmp(key, "devices") == 0) {
+        return add_password(import, key, all, failure);
+    if (strcmp(key, "network_config") == 0)
+        return add_network(meta, key, value, failure);
+    if (strcmp(key, "devices") == 0)
         import_note(import,
                     "key 'devices' is ignored: each seed describes the devices of "
                     "its domain");
-        return 1;
-    }
-    if (strcmp(key, "network_config") == 0)
-        return add_network(meta, key, value, failure) < 0 ? -1 : 1;
+    else if (!json_equal(value, json_object_get(all, "uuid")))
+        import_note(import, "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
     return 0;
 }
 
@@ -247,7 +246,6 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
                                            "network-interfaces", NULL};
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
-    int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
     /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
@@ -255,8 +253,8 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
                                  names->instance_type, names->public_keys, NULL};
     const char *text = json_string_value(value);
 
-    if (taken != 0)
-        return taken < 0 ? -1 : 0;
+    if (names->json && word_is_in(key, openstack_own))
+        return add_openstack_key(importing, meta, key, value, failure);
     if (word_is_in(key, known))
         return 0;
     if (word_is_in(key, reserved))
