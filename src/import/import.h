@@ -65,11 +65,11 @@ void import_add_data(struct import *import, const char *element, const char *dat
  * NUL that does not count. */
 int import_vendor_data(struct import *import, const char *data, size_t size,
                        struct failure **failure);
-/* Marks the <user-data> with such content. */
 /* Adds a network in the form of interfaces(5) to <initialization>, as oVirt's elements. What
  * they cannot express is an error that names the line. */
 int import_interfaces(xmlNode *initialization, const struct buffer *data,
                       struct failure **failure);
+/* Marks the <user-data> with such content. */
 void import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t size);
 
 void import_note(struct import *import, const char *format, ...)

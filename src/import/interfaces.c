@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include "domain/element.h"
 #include "domain/vocabulary.h"
 #include "import/import.h"
 

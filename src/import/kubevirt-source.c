@@ -81,20 +81,6 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
     return 0;
 }
 
-static int
-get_secret_name(const char **name, const struct manifest *source, const char *field,
-                struct failure **failure)
-{
-    static const char *const known[] = {"name", NULL};
-    static const char hint[] = "name the secret: {name: NAME}";
-    cleanup_manifest struct manifest reference = {0};
-
-    if (manifest_get(&reference, source, field, JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&reference, known, hint, failure) < 0)
-        return -1;
-    return manifest_require_text(name, &reference, "name", hint, failure);
-}
-
 /* The manifest may lack the secret. */
 static void
 mark_secret(struct import *import, xmlNode *node, const struct source_document *document,
@@ -138,7 +124,7 @@ add_document(const struct kubevirt_machine *machine,
     if (!field)
         return 0;
     if (field == document->secret) {
-        if (get_secret_name(&text, source, field, failure) < 0 ||
+        if (manifest_get_reference(&text, source, field, "name", failure) < 0 ||
             kubevirt_refer(machine, source, field, text, document->keys, failure) < 0)
             return -1;
         node = element_add(machine->import->element, document->element);
@@ -209,7 +195,7 @@ add_meta_data(const struct kubevirt_machine *machine, struct failure **failure)
     const char *name;
 
     if (reference && !json_is_null(reference)) {
-        if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
+        if (manifest_get_reference(&name, &machine->source, field, "name", failure) < 0 ||
             kubevirt_refer(machine, &machine->source, field, name, NULL, failure) < 0)
             return -1;
         xml_set_attribute(node, "secret", name);

@@ -157,22 +157,14 @@ get_key_secret(const char **name, const struct manifest *credential,
 {
     static const char *const fields[] = {"source", "propagationMethod", NULL};
     static const char *const sources[] = {"secret", NULL};
-    static const char *const names[] = {"secretName", NULL};
-    cleanup_manifest struct manifest source = {0}, secret = {0};
-    const char *hint = "write source: {secret: {secretName: NAME}}";
+    static const char hint[] = "write source: {secret: {secretName: NAME}}";
+    cleanup_manifest struct manifest source = {0};
 
     if (manifest_check_fields(credential, fields, hint, failure) < 0 ||
-        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0)
+        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0 ||
+        manifest_check_fields(&source, sources, hint, failure) < 0)
         return -1;
-    if (manifest_check_fields(&source, sources, hint, failure) < 0 ||
-        manifest_get(&secret, &source, "secret", JSON_OBJECT, failure) < 0)
-        return -1;
-    if (manifest_check_fields(&secret, names, hint, failure) < 0 ||
-        manifest_get_text(name, &secret, "secretName", failure) < 0)
-        return -1;
-    if (!*name)
-        return manifest_fail(credential, "source", "names no secret", hint, failure);
-    return 0;
+    return manifest_get_reference(name, &source, "secret", "secretName", failure);
 }
 
 static int
