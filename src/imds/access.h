@@ -22,17 +22,12 @@ struct document_kind {
     const char *type; /* its media type */
 };
 
-enum path_kind {
-    PATH_UNKNOWN,
-    PATH_HEALTH,
-    PATH_TOKEN, /* names a domain and its token */
-};
-
 struct path {
-    enum path_kind kind;
-    char uuid[UUID_LENGTH + 1];                /* of PATH_TOKEN */
-    char token[IMDS_TOKEN_LENGTH + 1];         /* of PATH_TOKEN */
-    const struct document_kind *document_kind; /* of PATH_TOKEN */
+    bool is_health;
+    /* The document that it names, with the domain and its token; NULL if it names none. */
+    const struct document_kind *document_kind;
+    char uuid[UUID_LENGTH + 1];
+    char token[IMDS_TOKEN_LENGTH + 1];
 };
 
 struct path path_read(const char *text);

@@ -254,8 +254,8 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     *asked = connection;
     connections_answer(&http->connections, connection, http->now);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
-    of_guest = request.path.kind == PATH_TOKEN;
-    if (of_guest || request.path.kind == PATH_HEALTH)
+    of_guest = request.path.document_kind;
+    if (of_guest || request.path.is_health)
         read_host(http);
     if (of_guest)
         peer = peer_find(&http->netlink, &http->host.qemu, connection->fd,
