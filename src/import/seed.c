@@ -28,9 +28,9 @@ struct meta_keys {
     const char *instance_id;
     const char *instance_type;
     const char *public_keys;
-    /* Repeat the host name and the keys; NULL if there is none. */
-    const char *same_hostname;
-    const char *same_public_keys;
+    /* A key that repeats the value of another, and that one. */
+    const char *repeating;
+    const char *repeated;
 };
 
 static const struct meta_keys openstack_keys = {
@@ -39,14 +39,16 @@ static const struct meta_keys openstack_keys = {
     .instance_id = "uuid",
     .instance_type = "instance_type",
     .public_keys = "public_keys",
-    .same_hostname = "name",
+    .repeating = "name",
+    .repeated = "hostname",
 };
 static const struct meta_keys nocloud_keys = {
     .hostname = "local-hostname",
     .instance_id = "instance-id",
     .instance_type = "instance-type",
     .public_keys = "public-keys",
-    .same_public_keys = "public_keys",
+    .repeating = "public_keys",
+    .repeated = "public-keys",
 };
 
 static int
@@ -259,15 +261,13 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
         return 0;
     if (word_is_in(key, reserved))
         text = NULL;
-    if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
-        if (json_equal(value, json_object_get(meta, names->hostname)))
+    if (strcmp(key, names->repeating) == 0) {
+        cleanup_free char *message = xasprintf("differs from '%s'", names->repeated);
+
+        if (json_equal(value, json_object_get(meta, names->repeated)))
             return 0;
-        return fail_key(key, "differs from the host name",
-                        "write the same host name in both keys", failure);
+        return fail_key(key, message, "write the same value in both keys", failure);
     }
-    if (names->same_public_keys && strcmp(key, names->same_public_keys) == 0 &&
-        json_equal(value, json_object_get(meta, names->public_keys)))
-        return 0;
     if (strcmp(key, "meta") == 0 && json_equal(value, constant)) {
         import_note(import, "key 'meta' is ignored: it contains only what oVirt writes "
                             "for every guest");
