@@ -130,15 +130,6 @@ translate(const xmlNode *node)
     return (const char *)node->name;
 }
 
-static int
-fail_unknown(const xmlNode *node, struct failure **failure)
-{
-    return fail(node, "is not an element that can be imported",
-                "fix its name or remove it: see virt-seed-xml(5) for the elements of "
-                "<initialization>",
-                failure);
-}
-
 static int copy_children(struct import *import, const xmlNode *node,
                          const struct vocabulary_element *words, xmlNode *target,
                          struct failure **failure);
@@ -193,7 +184,10 @@ copy_children(struct import *import, const xmlNode *node,
                         "has more than " DECIMAL(LIMIT_FOREIGN_ELEMENTS) " elements",
                         "remove some", failure);
         if (child->ns || !is_known)
-            return fail_unknown(child, failure);
+            return fail(child, "is not an element that can be imported",
+                        "fix its name or remove it: see virt-seed-xml(5) for the "
+                        "elements of <initialization>",
+                        failure);
         if (copy(import, child, words, target, failure) < 0)
             return -1;
     }
