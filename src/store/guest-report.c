@@ -58,29 +58,6 @@ guest_stage_name(enum guest_stage stage)
     return stage < GUEST_STAGE_COUNT ? stage_names[stage] : NULL;
 }
 
-static const char *const end_words[] = {
-    [GUEST_END_NONE] = NULL,
-    [GUEST_END_REBOOT] = "reboot",
-    [GUEST_END_POWEROFF] = "poweroff",
-};
-static_assert(ARRAY_SIZE(end_words) == GUEST_END_COUNT, "each end has its word");
-
-const char *
-guest_end_word(enum guest_end end)
-{
-    return end_words[end];
-}
-
-static enum guest_end
-find_end(const char *word)
-{
-    for (int i = GUEST_END_NONE + 1; word && i < GUEST_END_COUNT; i++) {
-        if (strcmp(word, end_words[i]) == 0)
-            return (enum guest_end)i;
-    }
-    return GUEST_END_NONE;
-}
-
 enum guest_stage
 guest_report_last_stage(const struct guest_report *report)
 {
@@ -346,17 +323,21 @@ forget(struct guest_report *report)
     guest_claim_clear(&report->claim);
     memset(report->stages, 0, sizeof(report->stages));
     report->stage = GUEST_STAGE_NONE;
-    report->then = GUEST_END_NONE;
+    report->then = NULL;
 }
 
-/* Return: whether the line has this version's form and the id of a boot. */
-static bool
-is_line(const json_t *value)
+/* Return: what the guest does next, in the report's words; NULL if that is not known. */
+static const char *
+find_then(const json_t *value)
 {
-    const json_t *id = json_object_get(value, "boot");
+    static const char *const words[] = {"reboot", "poweroff"};
+    const char *then = json_string_value(json_object_get(value, "then"));
 
-    return json_integer_value(json_object_get(value, "virt-seed")) == 1 &&
-           json_is_string(id) && text_is_uuid(json_string_value(id));
+    for (size_t i = 0; then && i < ARRAY_SIZE(words); i++) {
+        if (strcmp(then, words[i]) == 0)
+            return words[i];
+    }
+    return NULL;
 }
 
 /* Return: whether the value is a valid line that counts. */
@@ -366,13 +347,15 @@ take_value(struct guest_report *report, const json_t *value)
     const char *boot = json_string_value(json_object_get(value, "boot"));
     const json_t *status = json_object_get(value, "status");
     const json_t *result = json_object_get(value, "result");
+    const json_t *version = json_object_get(value, "virt-seed");
     json_t *now = json_object_get(status, "v1");
     json_t *final = json_object_get(result, "v1");
+    const bool has_boot = json_integer_value(version) == 1 && boot && text_is_uuid(boot);
     const bool has_status = json_is_object(now) || json_is_null(status);
     const bool has_result = !result || json_is_object(final);
     char *datasource;
 
-    if (!is_line(value) || !has_status || !has_result) {
+    if (!has_boot || !has_status || !has_result) {
         report->ignored++;
         return false;
     }
@@ -393,7 +376,7 @@ take_value(struct guest_report *report, const json_t *value)
     }
     add_all_messages(report, GUEST_STAGE_NONE, final);
     if (final)
-        report->then = find_end(json_string_value(json_object_get(value, "then")));
+        report->then = find_then(value);
     /* cloud-init makes the result from its stages when the last one finishes; a guest
      * that powers itself off then may not be able to send it. */
     if (!final && (report->stage != GUEST_STAGE_NONE ||
@@ -549,13 +532,8 @@ open_next(const struct report_reader *reader)
 static ssize_t
 read_file(const struct report_reader *reader, char *data, size_t size)
 {
-    ssize_t count;
+    const ssize_t count = reader->file < 0 ? 0 : read(reader->file, data, size);
 
-    if (reader->file < 0)
-        return 0;
-    do
-        count = read(reader->file, data, size);
-    while (count < 0 && errno == EINTR);
     return count < 0 ? -errno : count;
 }
 

@@ -124,17 +124,6 @@ void guest_claim_write(const struct guest_claim *claim, struct json_t *object);
 
 void guest_claim_clear(struct guest_claim *claim);
 
-/* What a guest does by itself once cloud-init has finished. */
-enum guest_end {
-    GUEST_END_NONE, /* nothing that is known */
-    GUEST_END_REBOOT,
-    GUEST_END_POWEROFF,
-    GUEST_END_COUNT,
-};
-
-/* Return: "reboot" or "poweroff"; NULL for GUEST_END_NONE. */
-const char *guest_end_word(enum guest_end end);
-
 struct guest_report {
     enum guest_state state;     /* NOTHING (no line yet), RUNNING, DONE or FAILED */
     char boot[UUID_LENGTH + 1]; /* "" before the first line */
@@ -142,7 +131,9 @@ struct guest_report {
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     char *datasource; /* as cloud-init describes it, or NULL */
     struct guest_claim claim;
-    enum guest_end then;
+    /* What the guest does by itself once cloud-init has finished: "reboot" or "poweroff",
+     * NULL for nothing that is known. */
+    const char *then;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */
     size_t ignored;                 /* invalid lines, in all boots */
