@@ -33,6 +33,12 @@ static const struct source_document source_documents[] = {
      {"networkdata", "networkData"}},
 };
 
+static const char *const source_fields[] = {
+    "userData",    "userDataBase64",    "secretRef",
+    "vendorData",  "vendorDataBase64",  "vendorDataSecretRef",
+    "networkData", "networkDataBase64", "networkDataSecretRef",
+    "metaData",    "metaDataSecretRef", NULL};
+
 /* Keys that KubeVirt generates, and refuses in metaData. */
 static const char *const nocloud_keys[] = {"instance-type", "instance-id",
                                            "local-hostname", "public-keys", NULL};
@@ -214,18 +220,8 @@ kubevirt_add_source(const struct kubevirt_machine *machine, struct failure **fai
 {
     const struct manifest *source = &machine->source;
     const size_t before = xmlChildElementCount(machine->import->element);
-    const char *known[3 * ARRAY_SIZE(source_documents) + 3] = {"metaData",
-                                                               "metaDataSecretRef"};
-    size_t count = 2;
 
-    for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
-        const struct source_document *document = &source_documents[i];
-
-        known[count++] = document->text;
-        known[count++] = document->base64;
-        known[count++] = document->secret;
-    }
-    if (manifest_check_fields(source, known,
+    if (manifest_check_fields(source, source_fields,
                               "fix its name: a cloud-init volume has userData, "
                               "userDataBase64 and secretRef, networkData…, metaData… and "
                               "vendorData…",
