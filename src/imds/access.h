@@ -54,8 +54,8 @@ struct answer {
     off_t size;       /* of that file */
 
     /* For the log, and for the limit on requests. */
-    char uuid[UUID_LENGTH + 1]; /* the domain, or "" if unknown */
     const char *document;       /* the requested document, or NULL */
+    char uuid[UUID_LENGTH + 1]; /* its domain */
     const char *reason;         /* why it was refused, or NULL */
     bool granted;               /* whether the peer may read the domain's documents */
 };

@@ -132,12 +132,9 @@ log_answer(struct http *http, const struct connection *connection,
     peer_describe(peer, &connection->other, who);
     if (!answer->document)
         log_line("%s: %u%s%s", who, answer->status, colon, reason);
-    else if (answer->uuid[0])
+    else
         log_line("%s: %u for %s of domain %s%s%s", who, answer->status, answer->document,
                  answer->uuid, colon, reason);
-    else
-        log_line("%s: %u for the peer's own %s%s%s", who, answer->status,
-                 answer->document, colon, reason);
 }
 
 /* --- responses -------------------------------------------------------------------- */
