@@ -47,30 +47,6 @@ delivery_reporter(const struct delivery_start *start)
 }
 
 static int
-replace(const struct delivery *delivery, const struct replacement *replacement,
-        ino_t *published, struct failure **failure)
-{
-    const struct domain *running = replacement->running;
-    cleanup_wire_facts struct wire_facts facts = {0};
-    cleanup_publication struct publication publication = PUBLICATION_NONE;
-    const struct delivery_start again = {
-        .domain = running,
-        .facts = &facts,
-        .request = replacement->request,
-    };
-
-    if (delivery->replace)
-        return delivery->replace(replacement, published, failure);
-    wire_facts_read(&facts, running);
-    if (delivery->make(&again, replacement->seed, &publication, failure) < 0 ||
-        publication_publish(&publication, replacement->root, replacement->rundir,
-                            running->uuid, failure) < 0)
-        return -1;
-    *published = storage_inode(delivery->storage, replacement->rundir, running->uuid);
-    return 0;
-}
-
-static int
 fail_ended(struct failure **failure)
 {
     return failure_hint(
@@ -101,7 +77,7 @@ delivery_replace(const struct replacement *replacement, struct failure **failure
         return failure_hint(failure,
                             "the domain still has its old seed; nothing has changed");
     }
-    result = replace(delivery, replacement, &published, failure);
+    result = delivery->replace(replacement, &published, failure);
     if (result < 0 && is_other)
         guest->set_request(guest->data, before, &ignored);
     if (!guest->has_ended(guest->data))

@@ -78,9 +78,8 @@ struct delivery {
     int (*check_replace)(const struct domain *running, struct failure **failure);
     /* Return: whether the guest can read its seed: no replacement was interrupted. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces the seed, if publishing is not enough; else NULL. `published` gets its inode
-     * (storage_inode()) as soon as it has one. On failure the domain has its old seed, or
-     * the message says what it has. */
+    /* Replaces the seed. `published` gets its inode (storage_inode()) as soon as it has
+     * one. On failure the domain has its old seed, or the message says what it has. */
     int (*replace)(const struct replacement *replacement, ino_t *published,
                    struct failure **failure);
 };
