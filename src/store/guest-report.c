@@ -493,24 +493,6 @@ report_read(int root, const char *uuid, struct guest_report *report, time_t *wri
 
 /* --- following a report --------------------------------------------------------------- */
 
-void
-report_reader_init(struct report_reader *reader, int root, const char *uuid)
-{
-    *reader = (struct report_reader){
-        .root = root,
-        .uuid = xstrdup(uuid),
-        .file = -1,
-    };
-}
-
-void
-report_reader_clear(struct report_reader *reader)
-{
-    close_pointer(&reader->file);
-    free(steal(reader->uuid));
-    reader->file = -1;
-}
-
 /* Return: the file that has the name now; -ENOENT if there is none, or it is the current
  * one; or another -errno. */
 static int

@@ -172,13 +172,10 @@ int report_read(int root, const char *uuid, struct guest_report *report, time_t 
 /* Reads a report that may grow, be renamed or be removed during that: reads it to its
  * end, and then the next file of that name. */
 struct report_reader {
-    int root; /* borrowed from the caller of report_reader_init() */
-    char *uuid;
-    int file; /* the current one; -1 if there is none yet */
+    int root; /* borrowed, as the next */
+    const char *uuid;
+    int file; /* the current one, owned; at first -1, for none */
 };
-
-/* `root` must stay open while the reader is used. */
-void report_reader_init(struct report_reader *reader, int root, const char *uuid);
 
 /*
  * Reads the next bytes, starting at the last LIMIT_REPORT_FILE bytes of the report.
@@ -186,7 +183,3 @@ void report_reader_init(struct report_reader *reader, int root, const char *uuid
  */
 ssize_t report_reader_read(struct report_reader *reader, char *data, size_t size,
                            struct failure **failure);
-
-void report_reader_clear(struct report_reader *reader);
-
-#define cleanup_report_reader __attribute__((cleanup(report_reader_clear)))

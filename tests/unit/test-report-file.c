@@ -76,8 +76,17 @@ rotate(void **state)
 static void
 start(void **state, struct report_reader *reader)
 {
-    report_reader_init(reader, unit_directory(state), UNIT_UUID);
+    *reader = (struct report_reader){
+        .root = unit_directory(state), .uuid = UNIT_UUID, .file = -1};
 }
+
+static void
+close_reader(struct report_reader *reader)
+{
+    close_pointer(&reader->file);
+}
+
+#define cleanup_report_reader __attribute__((cleanup(close_reader)))
 
 /* Asserts that this is what there is to read now. */
 static void
