@@ -355,10 +355,8 @@ take_value(struct guest_report *report, const json_t *value)
     const bool has_result = !result || json_is_object(final);
     char *datasource;
 
-    if (!has_boot || !has_status || !has_result) {
-        report->ignored++;
+    if (!has_boot || !has_status || !has_result)
         return false;
-    }
     /* After the end of a boot, only a result that confirms it counts; others are old
      * states. */
     if (strcmp(report->boot, boot) == 0 && guest_state_is_end(report->state) && !final)
@@ -448,17 +446,13 @@ guest_report_feed(struct guest_report *report, const char *data, size_t size, bo
         buffer_append(line, data, length);
     if (!end)
         return length;
-    if (report->overlong) {
-        report->ignored++;
-    } else if (line->size > 0) {
+    /* A shorter one has no boot; a hostile guest may send millions of them. */
+    if (line->size > UUID_LENGTH) {
         cleanup_json json_t *value = NULL;
 
-        /* A shorter one has no boot; a hostile guest may send millions of them. */
-        if (line->size > UUID_LENGTH) {
-            fix_surrogates(line->data, line->data + line->size);
-            value = json_loadb(line->data, line->size,
-                               JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-        }
+        fix_surrogates(line->data, line->data + line->size);
+        value = json_loadb(line->data, line->size,
+                           JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
         *news = take_value(report, value);
     }
     line->size = 0;

@@ -23,7 +23,7 @@
  * DIGESTS has SHA-256 digests of the documents as cloud-init keeps them in its instance
  * directory, by name: those of this boot, and those of the instance's first boot.
  *
- * Nothing here trusts the guest. Other lines are counted and skipped, and are never an
+ * Nothing here trusts the guest. Other lines are skipped, and are never an
  * error; memory is always bounded (base/limits.h). The kept texts are UTF-8, one line
  * each, and safe to show (base/text.h). The times are the guest's own.
  */
@@ -87,8 +87,6 @@ struct guest_messages {
     size_t left_out; /* how many more than LIMIT_REPORT_MESSAGES there were */
 };
 
-struct json_t;
-
 /* The documents that cloud-init keeps as it has read them. */
 enum kept_document {
     KEPT_USER_DATA,
@@ -136,7 +134,6 @@ struct guest_report {
     const char *then;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */
-    size_t ignored;                 /* invalid lines, in all boots */
     /* For guest_report_feed(): */
     struct buffer line; /* the incomplete line */
     bool overlong;      /* longer than LIMIT_REPORT_LINE, so not kept */
