@@ -119,12 +119,11 @@ static void
 add_message(struct guest_messages *messages, enum guest_stage stage, char *text)
 {
     cleanup_free char *message = text;
-    size_t same = 0;
 
-    while (same < messages->count && strcmp(messages->list[same].text, message) != 0)
-        same++;
-    if (same < messages->count)
-        return;
+    for (size_t i = 0; i < messages->count; i++) {
+        if (strcmp(messages->list[i].text, message) == 0)
+            return;
+    }
     if (messages->count == LIMIT_REPORT_MESSAGES)
         messages->left_out++;
     else
@@ -299,8 +298,6 @@ take_status(struct guest_report *report, json_t *status)
 {
     const char *now = json_string_value(json_object_get(status, "stage"));
 
-    report->datasource =
-        safe_text(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         struct guest_stage_times *times = &report->stages[i];
         json_t *stage = json_object_get(status, stage_names[i]);
@@ -353,7 +350,7 @@ take_value(struct guest_report *report, const json_t *value)
     const bool has_boot = json_integer_value(version) == 1 && boot && text_is_uuid(boot);
     const bool has_status = json_is_object(now) || json_is_null(status);
     const bool has_result = !result || json_is_object(final);
-    char *datasource;
+    const json_t *datasource = json_object_get(final, "datasource");
 
     if (!has_boot || !has_status || !has_result)
         return false;
@@ -367,11 +364,9 @@ take_value(struct guest_report *report, const json_t *value)
     for (size_t i = 0; i < report->claim.dropped_count; i++)
         add_message(&report->errors, GUEST_STAGE_NONE, xstrdup(report->claim.dropped[i]));
     take_status(report, now);
-    datasource = safe_text(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
-    if (datasource) {
-        free(report->datasource);
-        report->datasource = datasource;
-    }
+    if (!json_is_string(datasource))
+        datasource = json_object_get(now, "datasource");
+    report->datasource = safe_text(datasource, LIMIT_REPORT_DATASOURCE);
     add_all_messages(report, GUEST_STAGE_NONE, final);
     if (final)
         report->then = find_then(value);
