@@ -154,11 +154,12 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 int
 leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
+    cleanup_free char *what = xasprintf("remove %s from", leftover->name);
     cleanup_close int directory = -1;
     cleanup_close int lock = -1;
     int error;
 
-    /* Of served documents, remove everything of the domain and its index entries. */
+    /* Of served documents, everything of the domain. */
     if (leftover->directory == scope()->imds_tree) {
         cleanup_close int rundir = rundir_open(root, failure);
 
@@ -176,12 +177,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         error = -errno;
     if (error == 0)
         error = fs_remove_tree(directory, leftover->name);
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not remove %s/%s\ncheck it as %s: ls -l %s",
-                             leftover->directory, leftover->name, scope()->owner_name,
-                             leftover->directory);
+    return error == 0 ? 0 : fail_at(leftover->directory, error, what, failure);
 }
 
 int
