@@ -168,8 +168,7 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
 }
 
 static int
-add_entries(xmlNode *node, const struct kubevirt_machine *machine,
-            struct failure **failure)
+add_entries(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest entries = {0};
     const char *key;
@@ -179,6 +178,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         return -1;
     json_object_foreach((json_t *)entries.value, key, value) {
         cleanup_manifest struct manifest entry = {0};
+        xmlNode *node;
 
         if (json_is_null(value))
             return manifest_fail(&entries, key, "is nothing, expected text",
@@ -186,6 +186,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         if (manifest_get(&entry, &entries, key, JSON_STRING, failure) < 0 ||
             check_entry(machine, &entries, key, json_string_value(value), failure) < 0)
             return -1;
+        node = element_ensure(machine->import->element, "meta-data");
         xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
                           "name", key);
     }
@@ -197,22 +198,16 @@ add_meta_data(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *field = "metaDataSecretRef";
     const json_t *reference = json_object_get(machine->source.value, field);
-    xmlNode *node = element_add(machine->import->element, "meta-data");
     const char *name;
 
     if (reference && !json_is_null(reference)) {
         if (manifest_get_reference(&name, &machine->source, field, "name", failure) < 0 ||
             kubevirt_refer(machine, &machine->source, field, name, NULL, failure) < 0)
             return -1;
-        xml_set_attribute(node, "secret", name);
+        xml_set_attribute(element_add(machine->import->element, "meta-data"), "secret",
+                          name);
     }
-    if (add_entries(node, machine, failure) < 0)
-        return -1;
-    if (!node->children && !node->properties) {
-        xmlUnlinkNode(node);
-        xmlFreeNode(node);
-    }
-    return 0;
+    return add_entries(machine, failure);
 }
 
 int

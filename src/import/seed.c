@@ -238,10 +238,10 @@ add_openstack_key(const struct meta_import *meta, const json_t *all, const char 
     return 0;
 }
 
-/* A key without an element becomes an <entry> of `node`. */
+/* A key without an element becomes an <entry>. */
 static int
 add_entry(const struct meta_import *importing, const json_t *meta, const char *key,
-          const json_t *value, xmlNode **node, struct failure **failure)
+          const json_t *value, struct failure **failure)
 {
     /* An element of that name would be refused. */
     static const char *const reserved[] = {"random_seed", "dsmode", "seedfrom",
@@ -254,6 +254,7 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
     const char *const known[] = {names->hostname, names->instance_id,
                                  names->instance_type, names->public_keys, NULL};
     const char *text = json_string_value(value);
+    xmlNode *node;
 
     if (names->json && word_is_in(key, openstack_own))
         return add_openstack_key(importing, meta, key, value, failure);
@@ -278,9 +279,8 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
         return fail_key(key, "has a value that no element can express",
                         "remove it, or write text: other keys can only have text",
                         failure);
-    if (!*node)
-        *node = element_add(import->element, "meta-data");
-    xml_set_attribute(element_add_text(*node, "entry", text), "name", key);
+    node = element_ensure(import->element, "meta-data");
+    xml_set_attribute(element_add_text(node, "entry", text), "name", key);
     return 0;
 }
 
@@ -291,7 +291,6 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
     cleanup_json json_t *meta = NULL;
-    xmlNode *node = NULL;
     const char *key;
     json_error_t error;
     json_t *value;
@@ -320,7 +319,7 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
         add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;
     json_object_foreach(meta, key, value) {
-        if (add_entry(importing, meta, key, value, &node, failure) < 0)
+        if (add_entry(importing, meta, key, value, failure) < 0)
             return -1;
     }
     return 0;
