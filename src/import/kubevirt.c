@@ -9,6 +9,7 @@
 
 #include "domain/guest-value.h"
 #include "domain/uuid.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
@@ -169,10 +170,11 @@ get_key_secret(const char **name, const struct manifest *credential,
 
 static int
 add_credential(const struct kubevirt_machine *machine, const struct manifest *item,
-               xmlNode **keys, struct failure **failure)
+               struct failure **failure)
 {
     static const char *const known[] = {"sshPublicKey", "userPassword", NULL};
     cleanup_manifest struct manifest credential = {0};
+    xmlNode *keys = vocabulary_child(machine->import->element, "ssh-authorized-keys");
     bool by_cloud_init = false;
     const char *name;
 
@@ -194,12 +196,11 @@ add_credential(const struct kubevirt_machine *machine, const struct manifest *it
         kubevirt_refer(machine, &credential, "source", name, NULL, failure) < 0)
         return -1;
     /* The first secret is the element's own, others are keys in it. */
-    if (!*keys) {
-        *keys = element_add(machine->import->element, "ssh-authorized-keys");
-        xml_set_attribute(*keys, "secret", name);
-    } else if (!xmlStrEqual((*keys)->properties->children->content,
-                            (const xmlChar *)name)) {
-        xml_set_attribute(element_add(*keys, "key"), "secret", name);
+    if (!keys) {
+        keys = element_add(machine->import->element, "ssh-authorized-keys");
+        xml_set_attribute(keys, "secret", name);
+    } else if (!xml_attribute_is(keys, "secret", name)) {
+        xml_set_attribute(element_add(keys, "key"), "secret", name);
     }
     return 0;
 }
@@ -208,7 +209,6 @@ static int
 add_keys(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest credentials = {0};
-    xmlNode *keys = NULL;
 
     if (manifest_get(&credentials, &machine->spec, "accessCredentials", JSON_ARRAY,
                      failure) < 0)
@@ -217,7 +217,7 @@ add_keys(const struct kubevirt_machine *machine, struct failure **failure)
         cleanup_manifest struct manifest item = {0};
 
         if (manifest_get_item(&item, &credentials, i, failure) < 0 ||
-            add_credential(machine, &item, &keys, failure) < 0)
+            add_credential(machine, &item, failure) < 0)
             return -1;
     }
     return 0;
