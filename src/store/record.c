@@ -284,8 +284,6 @@ set_boot(struct record_boot *place, struct record_boot *boot)
 void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
-    struct record_boot none = {0};
-
     if (boot->time && guest_state_is_end(record->result.state)) {
         record_result_clear(&record->earlier);
         free(record->earlier_until);
@@ -294,7 +292,7 @@ record_set_boot(struct record *record, struct record_boot *boot)
         record->result = (struct record_result){0};
     }
     record_result_clear(&record->result);
-    record_set_update(record, &none);
+    record_boot_clear(&record->update);
     free(steal(record->end));
     set_boot(&record->boot, boot);
 }
