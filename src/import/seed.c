@@ -149,7 +149,7 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
     size_t i;
 
     if (!json_is_array(list))
-        return fail_key(key, "is not a list", "fix it", failure);
+        return fail_key(key, "is not a list", "write a list of files", failure);
     json_array_foreach((json_t *)list, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
