@@ -269,7 +269,6 @@ libimport_a_SOURCES = \
 	%D%/import/import.c \
 	%D%/import/import.h \
 	%D%/import/interfaces.c \
-	%D%/import/interfaces.h \
 	%D%/import/kubevirt.c \
 	%D%/import/kubevirt.h \
 	%D%/import/kubevirt-file.c \

@@ -196,7 +196,8 @@ follow_add(struct guest *guest, struct failure **failure)
     guest->lifecycle = -1;
     guest->read_timer = virEventAddTimeout(-1, handle_read_timer, guest, NULL);
     guest->stop_timer = virEventAddTimeout(-1, handle_stop_timer, guest, NULL);
-    report_reader_init(&guest->reader, guest->waiting->context->root, guest->uuid);
+    guest->reader = (struct report_reader){
+        .root = guest->waiting->context->root, .uuid = guest->uuid, .file = -1};
     /* The events first, so that nothing is missed before the report is read. */
     lifecycle = virConnectDomainEventRegisterAny(
         connection, guest->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
@@ -278,7 +279,7 @@ follow_close(struct waiting *waiting)
             virConnectDomainEventDeregisterAny(waiting->connection, guest->lifecycle);
         virEventRemoveTimeout(guest->read_timer);
         virEventRemoveTimeout(guest->stop_timer);
-        report_reader_clear(&guest->reader);
+        close_pointer(&guest->reader.file);
         guest_report_clear(&guest->report);
     }
     if (waiting->notifier_handle >= 0)

@@ -159,28 +159,29 @@ void
 progress_finish(struct progress *progress, const char *outcome, int status,
                 const struct guest_report *report, const struct failure *failure)
 {
-    static const char *const phrases[] = {
-        [GUEST_END_NONE] = "",
-        [GUEST_END_REBOOT] = ", the guest reboots",
-        [GUEST_END_POWEROFF] = ", the guest shuts down",
-    };
-    const enum guest_end then = report ? report->then : GUEST_END_NONE;
+    const char *then = report ? report->then : NULL;
     const enum guest_stage stage =
         report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
-    cleanup_free char *line = xasprintf("%s%s", outcome, phrases[then]);
+    const char *phrase = "";
+    cleanup_free char *line = NULL;
     json_t *errors;
 
     if (failure && progress->style != PROGRESS_JSON) {
         print_failure(failure);
         return;
     }
+    if (then && strcmp(then, "reboot") == 0)
+        phrase = ", the guest reboots";
+    else if (then)
+        phrase = ", the guest shuts down";
+    line = xasprintf("%s%s", outcome, phrase);
     errors = json_array();
     for (size_t i = 0; report && i < report->errors.count; i++)
         json_add(errors, json_string(report->errors.list[i].text));
     print_event(progress, "end",
                 json_pack("{s:s, s:i, s:s?, s:s?, s:s?, s:o, s:s?, s:s?}", "outcome",
-                          outcome, "exit-status", status, "then", guest_end_word(then),
-                          "stage", guest_stage_name(stage), "datasource",
+                          outcome, "exit-status", status, "then", then, "stage",
+                          guest_stage_name(stage), "datasource",
                           report ? report->datasource : NULL, "errors", errors, "message",
                           failure ? failure->message : NULL, "hint",
                           failure ? failure->hint : NULL),

@@ -14,7 +14,7 @@
  *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
  *
  * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
- * it ever changes: an opened directory stays one generation (imds_tree_is_current).
+ * it ever changes: an opened directory stays one generation (fs_is_named).
  *
  * The tree is 0750, its files are 0640. Everything has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". If imds_tree_open() made it,

@@ -3,6 +3,7 @@
 
 #include <nettle/memops.h>
 
+#include "base/fs.h"
 #include "imds/access.h"
 
 /* --- requests --------------------------------------------------------------------- */
@@ -17,16 +18,6 @@ static const struct document_kind documents[] = {
     {IMDS_NETWORK_CONFIG, TEXT},
 };
 
-static const struct document_kind *
-find_document(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
-        if (strcmp(documents[i].path, name) == 0)
-            return &documents[i];
-    }
-    return NULL;
-}
-
 struct path
 path_read(const char *text)
 {
@@ -35,21 +26,20 @@ path_read(const char *text)
         TOKEN = 1 + UUID_LENGTH + 1,
         NAME = TOKEN + IMDS_TOKEN_LENGTH + 1
     };
-    struct path path = {.kind = PATH_UNKNOWN};
+    struct path path = {.is_health = strcmp(text, "/healthz") == 0};
 
-    if (strcmp(text, "/healthz") == 0)
-        return (struct path){.kind = PATH_HEALTH};
-    if (strnlen(text, NAME) < NAME || text[0] != '/')
+    if (strnlen(text, NAME) < NAME)
         return path;
-    if (text[TOKEN - 1] == '/' && text[NAME - 1] == '/') {
-        memcpy(path.uuid, text + 1, UUID_LENGTH);
-        memcpy(path.token, text + TOKEN, IMDS_TOKEN_LENGTH);
-        if (text_is_uuid(path.uuid) && imds_is_token(path.token))
-            path.kind = PATH_TOKEN;
-        path.document_kind = find_document(text + NAME);
+    if (text[0] != '/' || text[TOKEN - 1] != '/' || text[NAME - 1] != '/')
+        return path;
+    memcpy(path.uuid, text + 1, UUID_LENGTH);
+    memcpy(path.token, text + TOKEN, IMDS_TOKEN_LENGTH);
+    if (!text_is_uuid(path.uuid) || !imds_is_token(path.token))
+        return path;
+    for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
+        if (strcmp(documents[i].path, text + NAME) == 0)
+            path.document_kind = &documents[i];
     }
-    if (!path.document_kind)
-        path.kind = PATH_UNKNOWN;
     return path;
 }
 
@@ -183,9 +173,8 @@ answer_document(struct answer *answer, const struct http_request *request,
         if (answer->granted)
             give_document(answer, tree, domain, kind);
         /* If the domain was replaced or removed in the meantime, a missing file means
-         * nothing. */
-        if (domain < 0 || answer->fd >= 0 ||
-            imds_tree_is_current(tree, answer->uuid, domain))
+         * nothing, because the directory is being emptied. */
+        if (domain < 0 || answer->fd >= 0 || fs_is_named(domain, tree->fd, answer->uuid))
             return;
     }
     refuse(answer, 503, "the document is being replaced\n",
@@ -196,7 +185,7 @@ void
 answer_make(struct answer *answer, const struct http_request *request,
             const struct peer *peer, const struct imds_tree *tree, int tree_error)
 {
-    const enum path_kind kind = request->path.kind;
+    const struct path *path = &request->path;
 
     *answer = ANSWER_NONE;
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
@@ -206,18 +195,18 @@ answer_make(struct answer *answer, const struct http_request *request,
     } else if (request->malformed) {
         refuse(answer, 400, "the name of a header is malformed\n",
                "the name of a header is malformed");
-    } else if (kind == PATH_UNKNOWN) {
+    } else if (!path->is_health && !path->document_kind) {
         /* Do not log the path: it may contain a token. */
         refuse(answer, 404, not_found, "no such path");
-    } else if (kind == PATH_HEALTH && tree_error < 0) {
+    } else if (path->is_health && tree_error < 0) {
         refuse(answer, 503, broken, imds_tree_reason(tree_error));
-    } else if (kind == PATH_HEALTH) {
+    } else if (path->is_health) {
         give(answer, TEXT, "OK\n");
     } else if (tree) {
         answer_document(answer, request, peer, tree);
     } else {
-        answer->document = request->path.document_kind->path;
-        memcpy(answer->uuid, request->path.uuid, sizeof(answer->uuid));
+        answer->document = path->document_kind->path;
+        memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
         if (tree_error == -ENOENT)
             refuse(answer, 404, not_found, imds_tree_reason(tree_error));
         else

@@ -22,17 +22,12 @@ struct document_kind {
     const char *type; /* its media type */
 };
 
-enum path_kind {
-    PATH_UNKNOWN,
-    PATH_HEALTH,
-    PATH_TOKEN, /* names a domain and its token */
-};
-
 struct path {
-    enum path_kind kind;
-    char uuid[UUID_LENGTH + 1];                /* of PATH_TOKEN */
-    char token[IMDS_TOKEN_LENGTH + 1];         /* of PATH_TOKEN */
-    const struct document_kind *document_kind; /* of PATH_TOKEN */
+    bool is_health;
+    /* The document that it names, with the domain and its token; NULL if it names none. */
+    const struct document_kind *document_kind;
+    char uuid[UUID_LENGTH + 1];
+    char token[IMDS_TOKEN_LENGTH + 1];
 };
 
 struct path path_read(const char *text);
@@ -59,8 +54,8 @@ struct answer {
     off_t size;       /* of that file */
 
     /* For the log, and for the limit on requests. */
-    char uuid[UUID_LENGTH + 1]; /* the domain, or "" if unknown */
     const char *document;       /* the requested document, or NULL */
+    char uuid[UUID_LENGTH + 1]; /* its domain */
     const char *reason;         /* why it was refused, or NULL */
     bool granted;               /* whether the peer may read the domain's documents */
 };

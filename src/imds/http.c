@@ -132,12 +132,9 @@ log_answer(struct http *http, const struct connection *connection,
     peer_describe(peer, &connection->other, who);
     if (!answer->document)
         log_line("%s: %u%s%s", who, answer->status, colon, reason);
-    else if (answer->uuid[0])
+    else
         log_line("%s: %u for %s of domain %s%s%s", who, answer->status, answer->document,
                  answer->uuid, colon, reason);
-    else
-        log_line("%s: %u for the peer's own %s%s%s", who, answer->status,
-                 answer->document, colon, reason);
 }
 
 /* --- responses -------------------------------------------------------------------- */
@@ -254,8 +251,8 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
     *asked = connection;
     connections_answer(&http->connections, connection, http->now);
     MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
-    of_guest = request.path.kind == PATH_TOKEN;
-    if (of_guest || request.path.kind == PATH_HEALTH)
+    of_guest = request.path.document_kind;
+    if (of_guest || request.path.is_health)
         read_host(http);
     if (of_guest)
         peer = peer_find(&http->netlink, &http->host.qemu, connection->fd,

@@ -130,8 +130,7 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
         int fd = SD_LISTEN_FDS_START + i;
         int error = 0;
 
-        if (sd_is_socket(fd, AF_INET, SOCK_STREAM, 1) <= 0 &&
-            sd_is_socket(fd, AF_INET6, SOCK_STREAM, 1) <= 0)
+        if (sd_is_socket_inet(fd, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0)
             return failure_set(
                 failure, FAILURE_SYSTEM,
                 "descriptor %d from systemd is not a listening TCP socket\n"

@@ -36,10 +36,12 @@ import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t s
 }
 
 void
-import_add_user_data(struct import *import, const char *data, size_t size)
+import_add_data(struct import *import, const char *element, const char *data, size_t size)
 {
-    import_mark_raw(import, element_add_data(import->element, "user-data", data, size),
-                    data, size);
+    xmlNode *node = element_add_data(import->element, element, data, size);
+
+    if (strcmp(element, "user-data") == 0)
+        import_mark_raw(import, node, data, size);
 }
 
 void

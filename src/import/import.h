@@ -58,12 +58,17 @@ char *import_find_seed(struct domain *domain);
  * domain. */
 int import_check(const struct import *import, struct failure **failure);
 
-/* Adds <user-data>: as "raw", with a note, if cloud-init would ignore it. */
-void import_add_user_data(struct import *import, const char *data, size_t size);
+/* Adds a document: <user-data> as "raw", with a note, if cloud-init would ignore it. */
+void import_add_data(struct import *import, const char *element, const char *data,
+                     size_t size);
 /* Adds the <vendor-data> of a seed, but for what virt-seed adds to each. The data end with a
  * NUL that does not count. */
 int import_vendor_data(struct import *import, const char *data, size_t size,
                        struct failure **failure);
+/* Adds a network in the form of interfaces(5) to <initialization>, as oVirt's elements. What
+ * they cannot express is an error that names the line. */
+int import_interfaces(xmlNode *initialization, const struct buffer *data,
+                      struct failure **failure);
 /* Marks the <user-data> with such content. */
 void import_mark_raw(struct import *import, xmlNode *node, const char *data, size_t size);
 

@@ -6,9 +6,8 @@
  */
 #include "config.h"
 
-#include "domain/element.h"
 #include "domain/vocabulary.h"
-#include "import/interfaces.h"
+#include "import/import.h"
 
 struct reading {
     xmlNode *initialization;
@@ -173,7 +172,7 @@ read_line(struct reading *reading, char *line, struct failure **failure)
 }
 
 int
-interfaces_import(xmlNode *initialization, const struct buffer *data,
+import_interfaces(xmlNode *initialization, const struct buffer *data,
                   struct failure **failure)
 {
     cleanup_buffer struct buffer servers = {0};

@@ -130,6 +130,20 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
     return 0;
 }
 
+int
+manifest_get_reference(const char **name, const struct manifest *parent,
+                       const char *field, const char *key, struct failure **failure)
+{
+    const char *const known[] = {key, NULL};
+    cleanup_free char *hint = xasprintf("name the secret: {%s: NAME}", key);
+    cleanup_manifest struct manifest reference = {0};
+
+    if (manifest_get(&reference, parent, field, JSON_OBJECT, failure) < 0 ||
+        manifest_check_fields(&reference, known, hint, failure) < 0)
+        return -1;
+    return manifest_require_text(name, &reference, key, hint, failure);
+}
+
 /* --- documents ---------------------------------------------------------------------- */
 
 static bool

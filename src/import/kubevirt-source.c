@@ -33,6 +33,12 @@ static const struct source_document source_documents[] = {
      {"networkdata", "networkData"}},
 };
 
+static const char *const source_fields[] = {
+    "userData",    "userDataBase64",    "secretRef",
+    "vendorData",  "vendorDataBase64",  "vendorDataSecretRef",
+    "networkData", "networkDataBase64", "networkDataSecretRef",
+    "metaData",    "metaDataSecretRef", NULL};
+
 /* Keys that KubeVirt generates, and refuses in metaData. */
 static const char *const nocloud_keys[] = {"instance-type", "instance-id",
                                            "local-hostname", "public-keys", NULL};
@@ -81,20 +87,6 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
     return 0;
 }
 
-static int
-get_secret_name(const char **name, const struct manifest *source, const char *field,
-                struct failure **failure)
-{
-    static const char *const known[] = {"name", NULL};
-    static const char hint[] = "name the secret: {name: NAME}";
-    cleanup_manifest struct manifest reference = {0};
-
-    if (manifest_get(&reference, source, field, JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&reference, known, hint, failure) < 0)
-        return -1;
-    return manifest_require_text(name, &reference, "name", hint, failure);
-}
-
 /* The manifest may lack the secret. */
 static void
 mark_secret(struct import *import, xmlNode *node, const struct source_document *document,
@@ -138,7 +130,7 @@ add_document(const struct kubevirt_machine *machine,
     if (!field)
         return 0;
     if (field == document->secret) {
-        if (get_secret_name(&text, source, field, failure) < 0 ||
+        if (manifest_get_reference(&text, source, field, "name", failure) < 0 ||
             kubevirt_refer(machine, source, field, text, document->keys, failure) < 0)
             return -1;
         node = element_add(machine->import->element, document->element);
@@ -154,11 +146,7 @@ add_document(const struct kubevirt_machine *machine,
     else if (base64_decode(&data, text) < 0)
         return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
-    if (strcmp(document->element, "user-data") == 0)
-        import_add_user_data(machine->import, buffer_text(&data), data.size);
-    else
-        element_add_data(machine->import->element, document->element, data.data,
-                         data.size);
+    import_add_data(machine->import, document->element, buffer_text(&data), data.size);
     return 0;
 }
 
@@ -180,8 +168,7 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
 }
 
 static int
-add_entries(xmlNode *node, const struct kubevirt_machine *machine,
-            struct failure **failure)
+add_entries(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest entries = {0};
     const char *key;
@@ -191,6 +178,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         return -1;
     json_object_foreach((json_t *)entries.value, key, value) {
         cleanup_manifest struct manifest entry = {0};
+        xmlNode *node;
 
         if (json_is_null(value))
             return manifest_fail(&entries, key, "is nothing, expected text",
@@ -198,6 +186,7 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         if (manifest_get(&entry, &entries, key, JSON_STRING, failure) < 0 ||
             check_entry(machine, &entries, key, json_string_value(value), failure) < 0)
             return -1;
+        node = element_ensure(machine->import->element, "meta-data");
         xml_set_attribute(element_add_text(node, "entry", json_string_value(value)),
                           "name", key);
     }
@@ -209,22 +198,16 @@ add_meta_data(const struct kubevirt_machine *machine, struct failure **failure)
 {
     const char *field = "metaDataSecretRef";
     const json_t *reference = json_object_get(machine->source.value, field);
-    xmlNode *node = element_add(machine->import->element, "meta-data");
     const char *name;
 
     if (reference && !json_is_null(reference)) {
-        if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
+        if (manifest_get_reference(&name, &machine->source, field, "name", failure) < 0 ||
             kubevirt_refer(machine, &machine->source, field, name, NULL, failure) < 0)
             return -1;
-        xml_set_attribute(node, "secret", name);
+        xml_set_attribute(element_add(machine->import->element, "meta-data"), "secret",
+                          name);
     }
-    if (add_entries(node, machine, failure) < 0)
-        return -1;
-    if (!node->children && !node->properties) {
-        xmlUnlinkNode(node);
-        xmlFreeNode(node);
-    }
-    return 0;
+    return add_entries(machine, failure);
 }
 
 int
@@ -232,18 +215,8 @@ kubevirt_add_source(const struct kubevirt_machine *machine, struct failure **fai
 {
     const struct manifest *source = &machine->source;
     const size_t before = xmlChildElementCount(machine->import->element);
-    const char *known[3 * ARRAY_SIZE(source_documents) + 3] = {"metaData",
-                                                               "metaDataSecretRef"};
-    size_t count = 2;
 
-    for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
-        const struct source_document *document = &source_documents[i];
-
-        known[count++] = document->text;
-        known[count++] = document->base64;
-        known[count++] = document->secret;
-    }
-    if (manifest_check_fields(source, known,
+    if (manifest_check_fields(source, source_fields,
                               "fix its name: a cloud-init volume has userData, "
                               "userDataBase64 and secretRef, networkData…, metaData… and "
                               "vendorData…",

@@ -9,6 +9,7 @@
 
 #include "domain/guest-value.h"
 #include "domain/uuid.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/kubevirt.h"
 
@@ -157,30 +158,23 @@ get_key_secret(const char **name, const struct manifest *credential,
 {
     static const char *const fields[] = {"source", "propagationMethod", NULL};
     static const char *const sources[] = {"secret", NULL};
-    static const char *const names[] = {"secretName", NULL};
-    cleanup_manifest struct manifest source = {0}, secret = {0};
-    const char *hint = "write source: {secret: {secretName: NAME}}";
+    static const char hint[] = "write source: {secret: {secretName: NAME}}";
+    cleanup_manifest struct manifest source = {0};
 
     if (manifest_check_fields(credential, fields, hint, failure) < 0 ||
-        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0)
+        manifest_get(&source, credential, "source", JSON_OBJECT, failure) < 0 ||
+        manifest_check_fields(&source, sources, hint, failure) < 0)
         return -1;
-    if (manifest_check_fields(&source, sources, hint, failure) < 0 ||
-        manifest_get(&secret, &source, "secret", JSON_OBJECT, failure) < 0)
-        return -1;
-    if (manifest_check_fields(&secret, names, hint, failure) < 0 ||
-        manifest_get_text(name, &secret, "secretName", failure) < 0)
-        return -1;
-    if (!*name)
-        return manifest_fail(credential, "source", "names no secret", hint, failure);
-    return 0;
+    return manifest_get_reference(name, &source, "secret", "secretName", failure);
 }
 
 static int
 add_credential(const struct kubevirt_machine *machine, const struct manifest *item,
-               xmlNode **keys, struct failure **failure)
+               struct failure **failure)
 {
     static const char *const known[] = {"sshPublicKey", "userPassword", NULL};
     cleanup_manifest struct manifest credential = {0};
+    xmlNode *keys = vocabulary_child(machine->import->element, "ssh-authorized-keys");
     bool by_cloud_init = false;
     const char *name;
 
@@ -202,12 +196,11 @@ add_credential(const struct kubevirt_machine *machine, const struct manifest *it
         kubevirt_refer(machine, &credential, "source", name, NULL, failure) < 0)
         return -1;
     /* The first secret is the element's own, others are keys in it. */
-    if (!*keys) {
-        *keys = element_add(machine->import->element, "ssh-authorized-keys");
-        xml_set_attribute(*keys, "secret", name);
-    } else if (!xmlStrEqual((*keys)->properties->children->content,
-                            (const xmlChar *)name)) {
-        xml_set_attribute(element_add(*keys, "key"), "secret", name);
+    if (!keys) {
+        keys = element_add(machine->import->element, "ssh-authorized-keys");
+        xml_set_attribute(keys, "secret", name);
+    } else if (!xml_attribute_is(keys, "secret", name)) {
+        xml_set_attribute(element_add(keys, "key"), "secret", name);
     }
     return 0;
 }
@@ -216,7 +209,6 @@ static int
 add_keys(const struct kubevirt_machine *machine, struct failure **failure)
 {
     cleanup_manifest struct manifest credentials = {0};
-    xmlNode *keys = NULL;
 
     if (manifest_get(&credentials, &machine->spec, "accessCredentials", JSON_ARRAY,
                      failure) < 0)
@@ -225,7 +217,7 @@ add_keys(const struct kubevirt_machine *machine, struct failure **failure)
         cleanup_manifest struct manifest item = {0};
 
         if (manifest_get_item(&item, &credentials, i, failure) < 0 ||
-            add_credential(machine, &item, &keys, failure) < 0)
+            add_credential(machine, &item, failure) < 0)
             return -1;
     }
     return 0;
@@ -316,7 +308,7 @@ add_machine(struct kubevirt_machine *machine, struct failure **failure)
     if (!machine->imds)
         return 0;
     if (user_data)
-        import_add_user_data(machine->import, user_data, strlen(user_data));
+        import_add_data(machine->import, "user-data", user_data, strlen(user_data));
     if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
         return -1;
     /* s390x has no SMBIOS serial for the URL. */

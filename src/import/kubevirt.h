@@ -30,6 +30,9 @@ int manifest_get_text(const char **text, const struct manifest *parent, const ch
 /* The same for text that must be there. */
 int manifest_require_text(const char **text, const struct manifest *parent,
                           const char *key, const char *hint, struct failure **failure);
+/* The same for the name of a secret, which is all that the field has, as "{key: NAME}". */
+int manifest_get_reference(const char **name, const struct manifest *parent,
+                           const char *field, const char *key, struct failure **failure);
 
 /* Return: the field's path, owned by the caller (free). */
 char *manifest_path(const struct manifest *parent, const char *key);

@@ -77,20 +77,6 @@ read_text(const xmlNode *node, unsigned int flags)
 }
 
 static int
-check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
-             struct failure **failure)
-{
-    xml_foreach_element(other, target) {
-        if (xmlStrEqual(other->name, (const xmlChar *)name)) {
-            cleanup_free char *message = xasprintf("duplicates <%s>", name);
-
-            return fail(node, message, "keep one of them", failure);
-        }
-    }
-    return 0;
-}
-
-static int
 add_text(struct import *import, const xmlNode *node,
          const struct vocabulary_element *word, xmlNode *target, struct failure **failure)
 {
@@ -144,15 +130,6 @@ translate(const xmlNode *node)
     return (const char *)node->name;
 }
 
-static int
-fail_unknown(const xmlNode *node, struct failure **failure)
-{
-    return fail(node, "is not an element that can be imported",
-                "fix its name or remove it: see virt-seed-xml(5) for the elements of "
-                "<initialization>",
-                failure);
-}
-
 static int copy_children(struct import *import, const xmlNode *node,
                          const struct vocabulary_element *words, xmlNode *target,
                          struct failure **failure);
@@ -177,8 +154,11 @@ copy(struct import *import, const xmlNode *node, const struct vocabulary_element
     if (check_attributes(node, failure) < 0)
         return -1;
     if (word && !(word->flags & VOCABULARY_SEVERAL) &&
-        check_unsaid(node, target, word->name, failure) < 0)
-        return -1;
+        vocabulary_child(target, word->name)) {
+        cleanup_free char *message = xasprintf("duplicates <%s>", word->name);
+
+        return fail(node, message, "keep one of them", failure);
+    }
     if (word && !word->children)
         return add_text(import, node, word, target, failure);
     if (check_no_text(node, failure) < 0)
@@ -204,7 +184,10 @@ copy_children(struct import *import, const xmlNode *node,
                         "has more than " DECIMAL(LIMIT_FOREIGN_ELEMENTS) " elements",
                         "remove some", failure);
         if (child->ns || !is_known)
-            return fail_unknown(child, failure);
+            return fail(child, "is not an element that can be imported",
+                        "fix its name or remove it: see virt-seed-xml(5) for the "
+                        "elements of <initialization>",
+                        failure);
         if (copy(import, child, words, target, failure) < 0)
             return -1;
     }

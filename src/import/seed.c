@@ -15,7 +15,6 @@
 #include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
-#include "import/interfaces.h"
 #include "seed/layout.h"
 #include "seed/yaml.h"
 #include "wire/wire.h"
@@ -29,9 +28,9 @@ struct meta_keys {
     const char *instance_id;
     const char *instance_type;
     const char *public_keys;
-    /* Repeat the host name and the keys; NULL if there is none. */
-    const char *same_hostname;
-    const char *same_public_keys;
+    /* A key that repeats the value of another, and that one. */
+    const char *repeating;
+    const char *repeated;
 };
 
 static const struct meta_keys openstack_keys = {
@@ -40,14 +39,16 @@ static const struct meta_keys openstack_keys = {
     .instance_id = "uuid",
     .instance_type = "instance_type",
     .public_keys = "public_keys",
-    .same_hostname = "name",
+    .repeating = "name",
+    .repeated = "hostname",
 };
 static const struct meta_keys nocloud_keys = {
     .hostname = "local-hostname",
     .instance_id = "instance-id",
     .instance_type = "instance-type",
     .public_keys = "public-keys",
-    .same_public_keys = "public_keys",
+    .repeating = "public_keys",
+    .repeated = "public-keys",
 };
 
 static int
@@ -147,6 +148,8 @@ add_files(const struct meta_import *meta, const char *key, const json_t *list,
     json_t *item;
     size_t i;
 
+    if (!json_is_array(list))
+        return fail_key(key, "is not a list", "write a list of files", failure);
     json_array_foreach((json_t *)list, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
         const struct document *document =
@@ -204,73 +207,68 @@ add_network(const struct meta_import *meta, const char *key, const json_t *value
     if (!document)
         return fail_key(key, "refers to no file that can be read",
                         "write its content_path, such as /content/0000", failure);
-    if (interfaces_import(element_ensure(meta->import->element, "initialization"),
+    if (import_interfaces(element_ensure(meta->import->element, "initialization"),
                           &document->data, failure) < 0)
         return failure_prefix(failure, "key '%s', file '%s'", key, document->path);
     return 0;
 }
 
-/* Keys of a ConfigDrive that are not text. Return: 1 if it is one, 0, or -1. */
+/* Keys of a ConfigDrive that do not become an <entry>. */
+static const char *const openstack_own[] = {"files",   "admin_pass",     "instance_id",
+                                            "devices", "network_config", NULL};
+
 static int
 add_openstack_key(const struct meta_import *meta, const json_t *all, const char *key,
                   const json_t *value, struct failure **failure)
 {
     struct import *import = meta->import;
 
-    if (strcmp(key, "files") == 0 && json_is_array(value))
-        return add_files(meta, key, value, failure) < 0 ? -1 : 1;
+    if (strcmp(key, "files") == 0)
+        return add_files(meta, key, value, failure);
     if (strcmp(key, "admin_pass") == 0)
-        return add_password(import, key, all, failure) < 0 ? -1 : 1;
-    if (strcmp(key, "instance_id") == 0) {
-        if (!json_equal(value, json_object_get(all, "uuid")))
-            import_note(import,
-                        "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
-        return 1;
-    }
-    if (strcmp(key, "devices") == 0) {
+        return add_password(import, key, all, failure);
+    if (strcmp(key, "network_config") == 0)
+        return add_network(meta, key, value, failure);
+    if (strcmp(key, "devices") == 0)
         import_note(import,
                     "key 'devices' is ignored: each seed describes the devices of "
                     "its domain");
-        return 1;
-    }
-    if (strcmp(key, "network_config") == 0)
-        return add_network(meta, key, value, failure) < 0 ? -1 : 1;
+    else if (!json_equal(value, json_object_get(all, "uuid")))
+        import_note(import, "key 'instance_id' is ignored: cloud-init goes by 'uuid'");
     return 0;
 }
 
-/* A key without an element becomes an <entry> of `node`. */
+/* A key without an element becomes an <entry>. */
 static int
 add_entry(const struct meta_import *importing, const json_t *meta, const char *key,
-          const json_t *value, xmlNode **node, struct failure **failure)
+          const json_t *value, struct failure **failure)
 {
     /* An element of that name would be refused. */
     static const char *const reserved[] = {"random_seed", "dsmode", "seedfrom",
                                            "network-interfaces", NULL};
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
-    int taken = names->json ? add_openstack_key(importing, meta, key, value, failure) : 0;
     /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
     const char *const known[] = {names->hostname, names->instance_id,
                                  names->instance_type, names->public_keys, NULL};
     const char *text = json_string_value(value);
+    xmlNode *node;
 
-    if (taken != 0)
-        return taken < 0 ? -1 : 0;
+    if (names->json && word_is_in(key, openstack_own))
+        return add_openstack_key(importing, meta, key, value, failure);
     if (word_is_in(key, known))
         return 0;
     if (word_is_in(key, reserved))
         text = NULL;
-    if (names->same_hostname && strcmp(key, names->same_hostname) == 0) {
-        if (json_equal(value, json_object_get(meta, names->hostname)))
+    if (strcmp(key, names->repeating) == 0) {
+        cleanup_free char *message = xasprintf("differs from '%s'", names->repeated);
+
+        if (json_equal(value, json_object_get(meta, names->repeated)))
             return 0;
-        return fail_key(key, "differs from the host name",
-                        "write the same host name in both keys", failure);
+        return fail_key(key, message, "write the same value in both keys", failure);
     }
-    if (names->same_public_keys && strcmp(key, names->same_public_keys) == 0 &&
-        json_equal(value, json_object_get(meta, names->public_keys)))
-        return 0;
     if (strcmp(key, "meta") == 0 && json_equal(value, constant)) {
         import_note(import, "key 'meta' is ignored: it contains only what oVirt writes "
                             "for every guest");
@@ -281,9 +279,8 @@ add_entry(const struct meta_import *importing, const json_t *meta, const char *k
         return fail_key(key, "has a value that no element can express",
                         "remove it, or write text: other keys can only have text",
                         failure);
-    if (!*node)
-        *node = element_add(import->element, "meta-data");
-    xml_set_attribute(element_add_text(*node, "entry", text), "name", key);
+    node = element_ensure(import->element, "meta-data");
+    xml_set_attribute(element_add_text(node, "entry", text), "name", key);
     return 0;
 }
 
@@ -294,7 +291,6 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
     struct import *import = importing->import;
     const struct meta_keys *names = importing->names;
     cleanup_json json_t *meta = NULL;
-    xmlNode *node = NULL;
     const char *key;
     json_error_t error;
     json_t *value;
@@ -323,7 +319,7 @@ add_meta(const struct meta_import *importing, const struct buffer *data,
         add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;
     json_object_foreach(meta, key, value) {
-        if (add_entry(importing, meta, key, value, &node, failure) < 0)
+        if (add_entry(importing, meta, key, value, failure) < 0)
             return -1;
     }
     return 0;
@@ -397,10 +393,7 @@ add_file(const struct meta_import *importing, const struct document *file,
         return add_wrapped(import, data, failure);
     if (strcmp(known->element, "vendor-data") == 0)
         return import_vendor_data(import, data->data, data->size, failure);
-    if (strcmp(known->element, "user-data") == 0)
-        import_add_user_data(import, data->data, data->size);
-    else
-        element_add_data(import->element, known->element, data->data, data->size);
+    import_add_data(import, known->element, data->data, data->size);
     return 0;
 }
 

@@ -299,7 +299,7 @@ describe_delivery(struct making *making, struct failure **failure)
     struct verdict *verdict = making->verdict;
     struct publication *publication = &verdict->publication;
 
-    if (delivery->check_server && delivery->is_wired(facts)) {
+    if (delivery->check_server && delivery_wired(facts) == delivery) {
         verdict->server = xstrdup(facts->url.address);
         verdict->may_lack_server = delivery_may_lack_server(request, making->config);
     }

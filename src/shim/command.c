@@ -367,18 +367,16 @@ find_serial(char **given)
 
     while ((option = arguments_next(given, &index)).name) {
         cleanup_free char *type = NULL;
-        char *found;
+        cleanup_free char *found = NULL;
 
         if (strcmp(option.name, "smbios") != 0)
             continue;
         type = list_value(option.value, "type", NULL);
         found = list_value(option.value, "serial", NULL);
-        if (!found || !type || strcmp(type, "1") != 0) {
-            free(found);
+        if (!found || !type || strcmp(type, "1") != 0)
             continue;
-        }
         free(serial);
-        serial = found;
+        serial = steal(found);
     }
     return serial;
 }

@@ -64,6 +64,7 @@ become_copier(int pipe, int file, size_t room, char **given)
     /* A signal to all of a guest's processes must not lose QEMU's last output. */
     static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     char buffer[4096];
+    ssize_t count;
     pid_t child;
 
     if (setsid() < 0)
@@ -85,14 +86,9 @@ become_copier(int pipe, int file, size_t room, char **given)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     /* Until QEMU exits. What cannot be written is dropped, so that the guest does not
      * block. */
-    for (;;) {
-        ssize_t count = read(0, buffer, sizeof(buffer));
-        size_t size = count < 0 ? 0 : (size_t)count;
+    while ((count = read(0, buffer, sizeof(buffer))) > 0) {
+        const size_t size = (size_t)count < room ? (size_t)count : room;
 
-        if (count == 0 || (count < 0 && errno != EINTR))
-            break;
-        if (size > room)
-            size = room;
         fs_write_all(1, buffer, size);
         room -= size;
     }
@@ -106,17 +102,13 @@ static int
 start_copier(int pipe, int file, size_t room, char **given)
 {
     pid_t child = fork();
-    pid_t ended;
     int status;
 
     if (child < 0)
         return -errno;
     if (child == 0)
         become_copier(pipe, file, room, given);
-    do
-        ended = waitpid(child, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    if (ended < 0)
+    if (waitpid(child, &status, 0) < 0)
         return -errno;
     return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : -EAGAIN;
 }

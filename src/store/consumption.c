@@ -21,8 +21,8 @@
 #include "seed/layout.h"
 #include "store/consumption.h"
 
-const char *
-consumption_word(enum consumption consumption)
+static const char *
+find_word(enum consumption consumption)
 {
     static const char *const words[] = {
         [CONSUMPTION_READ] = "read",
@@ -38,7 +38,7 @@ consumption_word(enum consumption consumption)
 char *
 consumption_describe(enum consumption consumption, const char *reason)
 {
-    const char *word = consumption_word(consumption);
+    const char *word = find_word(consumption);
 
     if (!word)
         return NULL;
@@ -54,7 +54,7 @@ consumption_pack(enum consumption consumption, const char *reason,
     if (!claim->instance_id && !claim->failed_module && claim->dropped_count == 0)
         return json_null();
     return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:o}", "seed",
-                     consumption_word(consumption), "reason", reason, "cloud-init",
+                     find_word(consumption), "reason", reason, "cloud-init",
                      claim->version, "instance-id", claim->instance_id, "failed-module",
                      claim->failed_module, "log", claim->failed_log, "dropped",
                      json_texts(claim->dropped, claim->dropped_count));

@@ -41,11 +41,8 @@ const struct record_boot *consumption_find_read(const struct record *record,
                                                 const struct guest_claim *claim,
                                                 const char *claimed);
 
-/* Return: "read", "applied", "older seed applied", "not applied"; NULL for the others. */
-const char *consumption_word(enum consumption consumption);
-
-/* Return: the word and the reason, if there is one: owned by the caller (free); NULL
- * without a word. */
+/* Return: "read", "applied", "older seed applied" or "not applied", and the reason, if there
+ * is one: owned by the caller (free); NULL for the others. */
 char *consumption_describe(enum consumption consumption, const char *reason);
 
 /* Return: all of that for --json, owned by the caller; null if the guest says nothing. */

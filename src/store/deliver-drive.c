@@ -21,18 +21,6 @@
 #include "store/seed-file.h"
 #include "wire/wire.h"
 
-static bool
-is_for(const struct request *request, bool uses_shim)
-{
-    return !request->datasource->over_http;
-}
-
-static bool
-is_wired(const struct wire_facts *facts)
-{
-    return facts->disk;
-}
-
 static int
 make(const struct delivery_start *start, const struct seed *seed,
      struct publication *publication, struct failure **failure)
@@ -252,8 +240,6 @@ replace(const struct replacement *replacement, ino_t *published, struct failure 
 const struct delivery delivery_drive = {
     .storage = &storage_image,
     .wiring = "disk",
-    .is_for = is_for,
-    .is_wired = is_wired,
     .reporter = delivery_reporter,
     .make = make,
     .check_replace = check_replace,

@@ -30,18 +30,6 @@ check_host(int root, struct failure **failure)
     return imds_tree_check(rundir, failure);
 }
 
-static bool
-is_for(const struct request *request, bool uses_shim)
-{
-    return request->datasource->over_http;
-}
-
-static bool
-is_wired(const struct wire_facts *facts)
-{
-    return facts->own_url;
-}
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -112,15 +100,35 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
+static int
+replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
+{
+    const struct domain *running = replacement->running;
+    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_publication struct publication publication = PUBLICATION_NONE;
+    const struct delivery_start again = {
+        .domain = running,
+        .facts = &facts,
+        .request = replacement->request,
+    };
+
+    wire_facts_read(&facts, running);
+    if (make(&again, replacement->seed, &publication, failure) < 0 ||
+        publication_publish(&publication, replacement->root, replacement->rundir,
+                            running->uuid, failure) < 0)
+        return -1;
+    *published = storage_inode(&storage_imds, replacement->rundir, running->uuid);
+    return 0;
+}
+
 const struct delivery delivery_imds = {
     .storage = &storage_imds,
     .wiring = "address",
-    .is_for = is_for,
-    .is_wired = is_wired,
     .check_host = check_host,
     .check_server = imds_health_check,
     .reporter = delivery_reporter,
     .make = make,
     .check_replace = check_replace,
     .is_readable = is_readable,
+    .replace = replace,
 };

@@ -10,18 +10,6 @@
 #include "store/delivery.h"
 #include "store/seed-file.h"
 
-static bool
-is_for(const struct request *request, bool uses_shim)
-{
-    return !request->datasource->over_http && uses_shim;
-}
-
-static bool
-is_wired(const struct wire_facts *facts)
-{
-    return facts->uses_shim;
-}
-
 static enum report_writer
 reporter(const struct delivery_start *start)
 {
@@ -59,8 +47,6 @@ check_replace(const struct domain *running, struct failure **failure)
 const struct delivery delivery_shim = {
     .storage = &storage_image,
     .wiring = "emulator",
-    .is_for = is_for,
-    .is_wired = is_wired,
     .reporter = reporter,
     .make = make,
     .check_replace = check_replace,

@@ -3,33 +3,22 @@
 
 #include "store/delivery.h"
 
-/* The first one that is for a domain, or wired in it, counts. The server and the drive
- * together are for all requests. */
-static const struct delivery *const deliveries[] = {
-    &delivery_imds,
-    &delivery_shim,
-    &delivery_drive,
-    NULL,
-};
-
 const struct delivery *
 delivery_for(const struct request *request, bool uses_shim)
 {
-    const struct delivery *const *delivery = deliveries;
-
-    while (!(*delivery)->is_for(request, uses_shim))
-        delivery++;
-    return *delivery;
+    if (request->datasource->over_http)
+        return &delivery_imds;
+    return uses_shim ? &delivery_shim : &delivery_drive;
 }
 
 const struct delivery *
 delivery_wired(const struct wire_facts *facts)
 {
-    const struct delivery *const *delivery = deliveries;
-
-    while (*delivery && !(*delivery)->is_wired(facts))
-        delivery++;
-    return *delivery;
+    if (facts->own_url)
+        return &delivery_imds;
+    if (facts->uses_shim)
+        return &delivery_shim;
+    return facts->disk ? &delivery_drive : NULL;
 }
 
 const struct delivery *
@@ -55,30 +44,6 @@ delivery_reporter(const struct delivery_start *start)
     if (!start->facts->reports)
         return REPORT_BY_NOBODY;
     return start->facts->logs ? REPORT_AND_LOG_BY_VIRTLOGD : REPORT_BY_VIRTLOGD;
-}
-
-static int
-replace(const struct delivery *delivery, const struct replacement *replacement,
-        ino_t *published, struct failure **failure)
-{
-    const struct domain *running = replacement->running;
-    cleanup_wire_facts struct wire_facts facts = {0};
-    cleanup_publication struct publication publication = PUBLICATION_NONE;
-    const struct delivery_start again = {
-        .domain = running,
-        .facts = &facts,
-        .request = replacement->request,
-    };
-
-    if (delivery->replace)
-        return delivery->replace(replacement, published, failure);
-    wire_facts_read(&facts, running);
-    if (delivery->make(&again, replacement->seed, &publication, failure) < 0 ||
-        publication_publish(&publication, replacement->root, replacement->rundir,
-                            running->uuid, failure) < 0)
-        return -1;
-    *published = storage_inode(delivery->storage, replacement->rundir, running->uuid);
-    return 0;
 }
 
 static int
@@ -112,7 +77,7 @@ delivery_replace(const struct replacement *replacement, struct failure **failure
         return failure_hint(failure,
                             "the domain still has its old seed; nothing has changed");
     }
-    result = replace(delivery, replacement, &published, failure);
+    result = delivery->replace(replacement, &published, failure);
     if (result < 0 && is_other)
         guest->set_request(guest->data, before, &ignored);
     if (!guest->has_ended(guest->data))

@@ -59,13 +59,6 @@ struct delivery {
     const struct storage *storage;
     const char *wiring; /* what a wired domain has: "disk", "address" */
 
-    /* Return: whether a domain with such a request, and with the emulator shim or
-     * without, gets its seed this way. */
-    bool (*is_for)(const struct request *request, bool uses_shim);
-
-    /* Return: whether the domain's XML is wired for this way. */
-    bool (*is_wired)(const struct wire_facts *facts);
-
     /* Refuses a host that cannot deliver a seed to a booting guest; may be NULL. Accepts
      * it if the caller lacks the permission to find out. */
     int (*check_host)(int root, struct failure **failure);
@@ -85,14 +78,12 @@ struct delivery {
     int (*check_replace)(const struct domain *running, struct failure **failure);
     /* Return: whether the guest can read its seed: no replacement was interrupted. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces the seed, if publishing is not enough; else NULL. `published` gets its inode
-     * (storage_inode()) as soon as it has one. On failure the domain has its old seed, or
-     * the message says what it has. */
+    /* Replaces the seed. `published` gets its inode (storage_inode()) as soon as it has
+     * one. On failure the domain has its old seed, or the message says what it has. */
     int (*replace)(const struct replacement *replacement, ino_t *published,
                    struct failure **failure);
 };
 
-/* Add new ones to deliveries[], too, before others that are for the same domains. */
 extern const struct delivery delivery_imds;
 extern const struct delivery delivery_shim;
 extern const struct delivery delivery_drive;

@@ -59,11 +59,10 @@ is_nic_name(const char *name)
     return length > 0 && length <= LIMIT_NIC_NAME && strspn(name, fit) == length;
 }
 
-/* Return: the member's text; "" for any other value. */
+/* Return: the value's text; "" for any other value. */
 static const char *
-text_of(const json_t *object, const char *key)
+text_of(const json_t *value)
 {
-    const json_t *value = json_object_get(object, key);
     const char *text = json_string_value(value);
 
     return text && strlen(text) == json_string_length(value) ? text : "";
@@ -72,13 +71,13 @@ text_of(const json_t *object, const char *key)
 static void
 read_address(struct guest_login *login, const json_t *object)
 {
-    const char *nic = text_of(object, "nic");
-    const char *mac = text_of(object, "mac");
+    const char *nic = text_of(json_object_get(object, "nic"));
+    const char *mac = text_of(json_object_get(object, "mac"));
+    const char *text = text_of(json_object_get(object, "address"));
     struct guest_address address = {0};
 
-    if (!is_nic_name(nic) || !text_matches(mac, MAC_PATTERN))
-        return;
-    if (!login_address_read(address.address, text_of(object, "address")))
+    if (!is_nic_name(nic) || !text_matches(mac, MAC_PATTERN) ||
+        !login_address_read(address.address, text))
         return;
     snprintf(address.nic, sizeof(address.nic), "%s", nic);
     snprintf(address.mac, sizeof(address.mac), "%s", mac);
@@ -88,21 +87,18 @@ read_address(struct guest_login *login, const json_t *object)
 static void
 read_host_key(struct guest_login *login, const json_t *value)
 {
-    const char *key = json_string_value(value);
+    const char *key = text_of(value);
 
-    if (!key || strlen(key) != json_string_length(value))
-        return;
-    if (!ssh_host_key_is_public(key) ||
-        texts_have(login->host_keys, login->host_key_count, key))
-        return;
-    texts_add(&login->host_keys, &login->host_key_count, xstrdup(key));
+    if (ssh_host_key_is_public(key) &&
+        !texts_have(login->host_keys, login->host_key_count, key))
+        texts_add(&login->host_keys, &login->host_key_count, xstrdup(key));
 }
 
 void
 guest_login_read(struct guest_login *login, const json_t *object)
 {
     const json_t *said = json_object_get(object, "login");
-    const char *user = text_of(said, "user");
+    const char *user = text_of(json_object_get(said, "user"));
     const json_t *value;
     size_t i;
 
@@ -121,8 +117,8 @@ guest_login_read(struct guest_login *login, const json_t *object)
 void
 guest_login_write(const struct guest_login *login, json_t *object)
 {
-    json_t *said = json_object();
-    json_t *addresses = json_array();
+    cleanup_json json_t *said = json_object();
+    cleanup_json json_t *addresses = json_array();
 
     if (login->user)
         json_set_string(said, "user", login->user);
@@ -135,10 +131,8 @@ guest_login_write(const struct guest_login *login, json_t *object)
     }
     if (login->address_count > 0)
         json_must(json_object_set(said, "addresses", addresses));
-    json_decref(addresses);
     if (json_object_size(said) > 0)
         json_must(json_object_set(object, "login", said));
-    json_decref(said);
 }
 
 void

@@ -61,29 +61,6 @@ guest_stage_name(enum guest_stage stage)
     return stage < GUEST_STAGE_COUNT ? stage_names[stage] : NULL;
 }
 
-static const char *const end_words[] = {
-    [GUEST_END_NONE] = NULL,
-    [GUEST_END_REBOOT] = "reboot",
-    [GUEST_END_POWEROFF] = "poweroff",
-};
-static_assert(ARRAY_SIZE(end_words) == GUEST_END_COUNT, "each end has its word");
-
-const char *
-guest_end_word(enum guest_end end)
-{
-    return end_words[end];
-}
-
-static enum guest_end
-find_end(const char *word)
-{
-    for (int i = GUEST_END_NONE + 1; word && i < GUEST_END_COUNT; i++) {
-        if (strcmp(word, end_words[i]) == 0)
-            return (enum guest_end)i;
-    }
-    return GUEST_END_NONE;
-}
-
 enum guest_stage
 guest_report_last_stage(const struct guest_report *report)
 {
@@ -145,12 +122,11 @@ static void
 add_message(struct guest_messages *messages, enum guest_stage stage, char *text)
 {
     cleanup_free char *message = text;
-    size_t same = 0;
 
-    while (same < messages->count && strcmp(messages->list[same].text, message) != 0)
-        same++;
-    if (same < messages->count)
-        return;
+    for (size_t i = 0; i < messages->count; i++) {
+        if (strcmp(messages->list[i].text, message) == 0)
+            return;
+    }
     if (messages->count == LIMIT_REPORT_MESSAGES)
         messages->left_out++;
     else
@@ -325,8 +301,6 @@ take_status(struct guest_report *report, json_t *status)
 {
     const char *now = json_string_value(json_object_get(status, "stage"));
 
-    report->datasource =
-        safe_text(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         struct guest_stage_times *times = &report->stages[i];
         json_t *stage = json_object_get(status, stage_names[i]);
@@ -349,17 +323,21 @@ forget(struct guest_report *report)
     guest_claim_clear(&report->claim);
     memset(report->stages, 0, sizeof(report->stages));
     report->stage = GUEST_STAGE_NONE;
-    report->then = GUEST_END_NONE;
+    report->then = NULL;
 }
 
-/* Return: whether the line has this version's form and the id of a boot. */
-static bool
-is_line(const json_t *value)
+/* Return: what the guest does next, in the report's words; NULL if that is not known. */
+static const char *
+find_then(const json_t *value)
 {
-    const json_t *id = json_object_get(value, "boot");
+    static const char *const words[] = {"reboot", "poweroff"};
+    const char *then = json_string_value(json_object_get(value, "then"));
 
-    return json_integer_value(json_object_get(value, "virt-seed")) == 1 &&
-           json_is_string(id) && text_is_uuid(json_string_value(id));
+    for (size_t i = 0; then && i < ARRAY_SIZE(words); i++) {
+        if (strcmp(then, words[i]) == 0)
+            return words[i];
+    }
+    return NULL;
 }
 
 /* Return: whether the value is a valid line that counts. */
@@ -369,16 +347,16 @@ take_value(struct guest_report *report, const json_t *value)
     const char *boot = json_string_value(json_object_get(value, "boot"));
     const json_t *status = json_object_get(value, "status");
     const json_t *result = json_object_get(value, "result");
+    const json_t *version = json_object_get(value, "virt-seed");
     json_t *now = json_object_get(status, "v1");
     json_t *final = json_object_get(result, "v1");
+    const bool has_boot = json_integer_value(version) == 1 && boot && text_is_uuid(boot);
     const bool has_status = json_is_object(now) || json_is_null(status);
     const bool has_result = !result || json_is_object(final);
-    char *datasource;
+    const json_t *datasource = json_object_get(final, "datasource");
 
-    if (!is_line(value) || !has_status || !has_result) {
-        report->ignored++;
+    if (!has_boot || !has_status || !has_result)
         return false;
-    }
     /* After the end of a boot, only a result that confirms it counts; others are old
      * states. */
     if (strcmp(report->boot, boot) == 0 && guest_state_is_end(report->state) && !final)
@@ -389,14 +367,12 @@ take_value(struct guest_report *report, const json_t *value)
     for (size_t i = 0; i < report->claim.dropped_count; i++)
         add_message(&report->errors, GUEST_STAGE_NONE, xstrdup(report->claim.dropped[i]));
     take_status(report, now);
-    datasource = safe_text(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
-    if (datasource) {
-        free(report->datasource);
-        report->datasource = datasource;
-    }
+    if (!json_is_string(datasource))
+        datasource = json_object_get(now, "datasource");
+    report->datasource = safe_text(datasource, LIMIT_REPORT_DATASOURCE);
     add_all_messages(report, GUEST_STAGE_NONE, final);
     if (final)
-        report->then = find_end(json_string_value(json_object_get(value, "then")));
+        report->then = find_then(value);
     /* cloud-init makes the result from its stages when the last one finishes; a guest
      * that powers itself off then may not be able to send it. */
     if (!final && (report->stage != GUEST_STAGE_NONE ||
@@ -468,17 +444,13 @@ guest_report_feed(struct guest_report *report, const char *data, size_t size, bo
         buffer_append(line, data, length);
     if (!end)
         return length;
-    if (report->overlong) {
-        report->ignored++;
-    } else if (line->size > 0) {
+    /* A shorter one has no boot; a hostile guest may send millions of them. */
+    if (line->size > UUID_LENGTH) {
         cleanup_json json_t *value = NULL;
 
-        /* A shorter one has no boot; a hostile guest may send millions of them. */
-        if (line->size > UUID_LENGTH) {
-            fix_surrogates(line->data, line->data + line->size);
-            value = json_loadb(line->data, line->size,
-                               JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-        }
+        fix_surrogates(line->data, line->data + line->size);
+        value = json_loadb(line->data, line->size,
+                           JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
         *news = take_value(report, value);
     }
     line->size = 0;
@@ -512,24 +484,6 @@ report_read(int root, const char *uuid, struct guest_report *report, time_t *wri
 }
 
 /* --- following a report --------------------------------------------------------------- */
-
-void
-report_reader_init(struct report_reader *reader, int root, const char *uuid)
-{
-    *reader = (struct report_reader){
-        .root = root,
-        .uuid = xstrdup(uuid),
-        .file = -1,
-    };
-}
-
-void
-report_reader_clear(struct report_reader *reader)
-{
-    close_pointer(&reader->file);
-    free(steal(reader->uuid));
-    reader->file = -1;
-}
 
 /* Return: the file that has the name now; -ENOENT if there is none, or it is the current
  * one; or another -errno. */
@@ -565,13 +519,8 @@ fail_to_read(const struct report_reader *reader, int error, struct failure **fai
 static ssize_t
 read_file(const struct report_reader *reader, char *data, size_t size)
 {
-    ssize_t count;
+    const ssize_t count = reader->file < 0 ? 0 : read(reader->file, data, size);
 
-    if (reader->file < 0)
-        return 0;
-    do
-        count = read(reader->file, data, size);
-    while (count < 0 && errno == EINTR);
     return count < 0 ? -errno : count;
 }
 

@@ -23,7 +23,7 @@
  * DIGESTS has SHA-256 digests of the documents as cloud-init keeps them in its instance
  * directory, by name: those of this boot, and those of the instance's first boot.
  *
- * Nothing here trusts the guest. Other lines are counted and skipped, and are never an
+ * Nothing here trusts the guest. Other lines are skipped, and are never an
  * error; memory is always bounded (base/limits.h). The kept texts are UTF-8, one line
  * each, and safe to show (base/text.h). The times are the guest's own.
  */
@@ -87,8 +87,6 @@ struct guest_messages {
     size_t left_out; /* how many more than LIMIT_REPORT_MESSAGES there were */
 };
 
-struct json_t;
-
 /* The documents that cloud-init keeps as it has read them. */
 enum kept_document {
     KEPT_USER_DATA,
@@ -124,17 +122,6 @@ void guest_claim_write(const struct guest_claim *claim, struct json_t *object);
 
 void guest_claim_clear(struct guest_claim *claim);
 
-/* What a guest does by itself once cloud-init has finished. */
-enum guest_end {
-    GUEST_END_NONE, /* nothing that is known */
-    GUEST_END_REBOOT,
-    GUEST_END_POWEROFF,
-    GUEST_END_COUNT,
-};
-
-/* Return: "reboot" or "poweroff"; NULL for GUEST_END_NONE. */
-const char *guest_end_word(enum guest_end end);
-
 struct guest_report {
     enum guest_state state;     /* NOTHING (no line yet), RUNNING, DONE or FAILED */
     char boot[UUID_LENGTH + 1]; /* "" before the first line */
@@ -142,10 +129,11 @@ struct guest_report {
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     char *datasource; /* as cloud-init describes it, or NULL */
     struct guest_claim claim;
-    enum guest_end then;
+    /* What the guest does by itself once cloud-init has finished: "reboot" or "poweroff",
+     * NULL for nothing that is known. */
+    const char *then;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */
-    size_t ignored;                 /* invalid lines, in all boots */
     /* For guest_report_feed(): */
     struct buffer line; /* the incomplete line */
     bool overlong;      /* longer than LIMIT_REPORT_LINE, so not kept */
@@ -181,13 +169,10 @@ int report_read(int root, const char *uuid, struct guest_report *report, time_t 
 /* Reads a report that may grow, be renamed or be removed during that: reads it to its
  * end, and then the next file of that name. */
 struct report_reader {
-    int root; /* borrowed from the caller of report_reader_init() */
-    char *uuid;
-    int file; /* the current one; -1 if there is none yet */
+    int root; /* borrowed, as the next */
+    const char *uuid;
+    int file; /* the current one, owned; at first -1, for none */
 };
-
-/* `root` must stay open while the reader is used. */
-void report_reader_init(struct report_reader *reader, int root, const char *uuid);
 
 /*
  * Reads the next bytes, starting at the last LIMIT_REPORT_FILE bytes of the report.
@@ -195,7 +180,3 @@ void report_reader_init(struct report_reader *reader, int root, const char *uuid
  */
 ssize_t report_reader_read(struct report_reader *reader, char *data, size_t size,
                            struct failure **failure);
-
-void report_reader_clear(struct report_reader *reader);
-
-#define cleanup_report_reader __attribute__((cleanup(report_reader_clear)))

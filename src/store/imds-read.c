@@ -106,12 +106,6 @@ imds_tree_open_domain(const struct imds_tree *tree, const char *uuid)
     return open_owned(tree, tree->fd, uuid, O_DIRECTORY, &status);
 }
 
-bool
-imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain)
-{
-    return fs_is_named(domain, tree->fd, uuid);
-}
-
 int
 imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
                     struct stat *status)

@@ -33,12 +33,6 @@ int imds_tree_open_domain(const struct imds_tree *tree, const char *uuid);
 int imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
                         struct stat *status);
 
-/*
- * Return: whether the directory opened for the UUID is still the domain's. If not, a
- * missing file means nothing, because the directory is being emptied.
- */
-bool imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain);
-
 /* Who may read the domain's documents. */
 struct imds_access {
     char text[LIMIT_IMDS_ACCESS + 1]; /* the token */

@@ -10,40 +10,12 @@
 #include "host/storage.h"
 #include "store/leftovers.h"
 
-/* In a session, these are among the reports. */
-#define PLACE_LOGS 0
-
-/* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
-static const struct {
-    size_t path; /* where it is in struct scope */
+struct directory {
+    const char *path; /* NULL if the scope has none */
     bool lasting;
-    const char *suffixes[8]; /* ended by NULL */
-} directories[] = {
-    [PLACE_LOGS] = {offsetof(struct scope, statedir), false, {LOG_SUFFIX}},
-    {offsetof(struct scope, statedir),
-     true,
-     {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
-    {offsetof(struct scope, domain_secrets), true, {""}},
-    {offsetof(struct scope, reportdir),
-     false,
-     {REPORT_SUFFIX, LOG_SUFFIX, SECOND_NAME_INFIX}},
-    {offsetof(struct scope, rundir),
-     false,
-     {SEED_SUFFIX, SEED_MADE_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
-      SECOND_NAME_INFIX}},
-    {offsetof(struct scope, trydir), false, {""}},
-    {offsetof(struct scope, imds_tree), false, {""}},
+    /* Of the UUID, ended by NULL; TEMPORARY_SUFFIX may follow them. */
+    const char *suffixes[8];
 };
-
-/* Return: the directory, or NULL if the scope has none. */
-static const char *
-directory_path(size_t place)
-{
-    const char *path;
-
-    memcpy(&path, (const char *)scope() + directories[place].path, sizeof(path));
-    return path;
-}
 
 static bool
 may_follow(const char *suffix, const char *more, const char *uuid)
@@ -66,14 +38,15 @@ may_follow(const char *suffix, const char *more, const char *uuid)
 /* People may keep other files there, such as a copy of a domain's key. `uuid` gets the
  * beginning of the name. */
 static bool
-is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
+is_of_virt_seed(const struct directory *directory, const char *name,
+                char uuid[UUID_LENGTH + 1])
 {
     const size_t length = strnlen(name, UUID_LENGTH);
     memcpy(uuid, name, length);
     uuid[length] = '\0';
     if (!text_is_uuid(uuid))
         return false;
-    for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
+    for (const char *const *suffix = directory->suffixes; *suffix; suffix++) {
         const char *rest = name + UUID_LENGTH;
 
         if (strncmp(rest, *suffix, strlen(*suffix)) == 0 &&
@@ -104,9 +77,10 @@ is_locked(int directory, const char *name)
 }
 
 static int
-find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
+find_in(struct leftovers *leftovers, int root, const struct directory *directory,
+        struct failure **failure)
 {
-    const char *path = directory_path(place);
+    const char *path = directory->path;
     cleanup_close int fd = path ? fs_open_directory_in_root(root, path) : -ENOENT;
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
@@ -118,11 +92,11 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
     while ((entry = fs_next(dir))) {
         struct leftover leftover = {
             .directory = path,
-            .lasting = directories[place].lasting && !is_temporary_name(entry->d_name),
+            .lasting = directory->lasting && !is_temporary_name(entry->d_name),
         };
         struct stat status;
 
-        if (!is_of_virt_seed(place, entry->d_name, leftover.uuid) ||
+        if (!is_of_virt_seed(directory, entry->d_name, leftover.uuid) ||
             fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
             is_locked(dirfd(dir), entry->d_name))
             continue;
@@ -147,11 +121,27 @@ compare(const void *one, const void *other)
 int
 leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 {
+    const struct scope *own = scope();
+    /* In a session, the logs that are kept are among the reports. */
+    const bool has_kept_logs = own->reportdir != own->statedir;
+    const struct directory directories[] = {
+        {has_kept_logs ? own->statedir : NULL, false, {LOG_SUFFIX}},
+        {own->statedir,
+         true,
+         {RECORD_SUFFIX, NEXT_RECORD_SUFFIX, "." HOST_KEY_PUBLIC_NAME, GONE_SUFFIX}},
+        {own->domain_secrets, true, {""}},
+        {own->reportdir, false, {REPORT_SUFFIX, LOG_SUFFIX, SECOND_NAME_INFIX}},
+        {own->rundir,
+         false,
+         {SEED_SUFFIX, SEED_MADE_SUFFIX, SEED_OLD_SUFFIX, RESUMED_SUFFIX,
+          SHIM_ORDER_SUFFIX, SECOND_NAME_INFIX}},
+        {own->trydir, false, {""}},
+        {own->imds_tree, false, {""}},
+    };
+
     *leftovers = (struct leftovers){0};
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (i == PLACE_LOGS && scope()->reportdir == scope()->statedir)
-            continue;
-        if (find_in(leftovers, root, i, failure) < 0)
+        if (find_in(leftovers, root, &directories[i], failure) < 0)
             return -1;
     }
     if (leftovers->count > 0)
@@ -164,11 +154,12 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 int
 leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
+    cleanup_free char *what = xasprintf("remove %s from", leftover->name);
     cleanup_close int directory = -1;
     cleanup_close int lock = -1;
     int error;
 
-    /* Of served documents, remove everything of the domain and its index entries. */
+    /* Of served documents, everything of the domain. */
     if (leftover->directory == scope()->imds_tree) {
         cleanup_close int rundir = rundir_open(root, failure);
 
@@ -186,12 +177,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         error = -errno;
     if (error == 0)
         error = fs_remove_tree(directory, leftover->name);
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not remove %s/%s\ncheck it as %s: ls -l %s",
-                             leftover->directory, leftover->name, scope()->owner_name,
-                             leftover->directory);
+    return error == 0 ? 0 : fail_at(leftover->directory, error, what, failure);
 }
 
 int

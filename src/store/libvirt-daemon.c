@@ -60,7 +60,7 @@ libvirt_daemon_find(int root)
         {VIRT_SEED_SOCKETDIR "/libvirt-sock", "libvirtd"},
         {"/usr/sbin/virtqemud", "virtqemud"},
     };
-    struct libvirt_daemon daemon = {0};
+    struct libvirt_daemon daemon;
     struct stat status;
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -73,13 +73,10 @@ libvirt_daemon_find(int root)
             return daemon;
     }
     for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
-        if (fs_stat_in_root(root, signs[i].path, &status) == 0) {
-            daemon.name = signs[i].name;
-            return daemon;
-        }
+        if (fs_stat_in_root(root, signs[i].path, &status) == 0)
+            return (struct libvirt_daemon){.name = signs[i].name};
     }
-    daemon.name = "libvirtd";
-    return daemon;
+    return (struct libvirt_daemon){.name = "libvirtd"};
 }
 
 #define BLANKS " \t"

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "domain/digest.h"
+#include "domain/vocabulary.h"
 #include "host/record-file.h"
 #include "seed/layout.h"
 #include "store/record.h"
@@ -92,11 +93,21 @@ read_result(const json_t *object, struct record_result *result)
     guest_claim_read(&result->claim, object);
 }
 
-static void
-record_from_json(struct record *record, const json_t *json)
+int
+record_parse(struct record *record, const struct buffer *text, struct failure **failure)
 {
-    const json_t *earlier = json_object_get(json, "earlier-result");
+    cleanup_json json_t *json = NULL;
+    const json_t *earlier;
 
+    *record = (struct record){0};
+    if (!text->data)
+        return 0;
+    json = json_loadb(text->data, text->size, 0, NULL);
+    if (!json_is_object(json))
+        return failure_set(failure, FAILURE_RECORD,
+                           "the record is not a JSON object\n"
+                           "remove it; the next start writes it again");
+    earlier = json_object_get(json, "earlier-result");
     record->done = read_text(json, "done");
     record->end = read_text(json, "end");
     record->cache_keep = read_true(json, "cache-keep");
@@ -105,6 +116,7 @@ record_from_json(struct record *record, const json_t *json)
     read_result(json_object_get(json, "result"), &record->result);
     read_result(earlier, &record->earlier);
     record->earlier_until = read_text(earlier, "until");
+    return 0;
 }
 
 /* --- to JSON ---------------------------------------------------------------------- */
@@ -185,10 +197,10 @@ add_result(json_t *json, const char *key, const struct record_result *result,
     json_set(json, key, object);
 }
 
-static json_t *
-record_to_json(const struct record *record)
+void
+record_format(const struct record *record, struct buffer *text)
 {
-    json_t *json = json_object();
+    cleanup_json json_t *json = json_object();
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
@@ -199,28 +211,10 @@ record_to_json(const struct record *record)
         json_set(json, "update", boot_to_json(&record->update));
     add_result(json, "result", &record->result, NULL);
     add_result(json, "earlier-result", &record->earlier, record->earlier_until);
-    return json;
+    json_append(text, json);
 }
 
-/* --- as text ------------------------------------------------------------------------ */
-
-int
-record_parse(struct record *record, const struct buffer *text, struct failure **failure)
-{
-    cleanup_json json_t *json = NULL;
-
-    *record = (struct record){0};
-    if (!text->data)
-        return 0;
-    json = json_loadb(text->data, text->size, 0, NULL);
-    if (json_is_object(json)) {
-        record_from_json(record, json);
-        return 0;
-    }
-    return failure_set(failure, FAILURE_RECORD,
-                       "the record is not a JSON object\n"
-                       "remove it; the next start writes it again");
-}
+/* --- the file ----------------------------------------------------------------------- */
 
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
@@ -233,15 +227,6 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
     if (record_parse(record, &text, failure) == 0)
         return 0;
     return failure_prefix(failure, "%s/%s" RECORD_SUFFIX, scope()->statedir, uuid);
-}
-
-void
-record_format(const struct record *record, struct buffer *text)
-{
-    cleanup_json json_t *json = record_to_json(record);
-    cleanup_free char *line = json_text(json);
-
-    buffer_append_string(text, line);
 }
 
 int
@@ -299,8 +284,6 @@ set_boot(struct record_boot *place, struct record_boot *boot)
 void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
-    struct record_boot none = {0};
-
     if (boot->time && guest_state_is_end(record->result.state)) {
         record_result_clear(&record->earlier);
         free(record->earlier_until);
@@ -309,35 +292,20 @@ record_set_boot(struct record *record, struct record_boot *boot)
         record->result = (struct record_result){0};
     }
     record_result_clear(&record->result);
-    record_set_update(record, &none);
+    record_boot_clear(&record->update);
     free(steal(record->end));
     set_boot(&record->boot, boot);
 }
 
 /* How a guest ends, in libvirt's words; at "failed" it did not start, and what was saved
  * stays so. */
-static const struct {
-    const char *word;
-    bool is_resumable;
-} ends[] = {
-    {"shutdown", false}, {"destroyed", false},    {"crashed", false}, {"migrated", true},
-    {"saved", true},     {"from snapshot", true}, {NULL, false},
-};
-
-static size_t
-find_end(const char *word)
-{
-    size_t i = 0;
-
-    while (ends[i].word && strcmp(ends[i].word, word) != 0)
-        i++;
-    return i;
-}
+static const char *const final_ends[] = {"shutdown", "destroyed", "crashed", NULL};
+static const char *const resumable_ends[] = {"migrated", "saved", "from snapshot", NULL};
 
 void
 record_set_end(struct record *record, const char *word)
 {
-    if (!word || !ends[find_end(word)].word)
+    if (!word || (!word_is_in(word, final_ends) && !word_is_in(word, resumable_ends)))
         return;
     free(record->end);
     record->end = xstrdup(word);
@@ -348,7 +316,7 @@ record_forget_later_boot(struct record *record)
 {
     struct record_boot none = {0};
 
-    if (!record->end || ends[find_end(record->end)].is_resumable)
+    if (!record->end || word_is_in(record->end, resumable_ends))
         return false;
     record_set_boot(record, &none);
     return true;

@@ -59,9 +59,9 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *ex
         return -1;
     }
     return failure_set(failure, FAILURE_SECRET,
-                       "%s/%s/%s already exists with other content\n"
+                       "%s already exists with other content\n"
                        "remove it, or omit --secrets to keep it",
-                       scope()->secrets, name, key->name);
+                       path);
 }
 
 static int

@@ -56,15 +56,6 @@ storage_open(int rundir, const char *uuid, const struct storage **storage)
     return fd;
 }
 
-static int
-read_seed(const struct storage *storage, int fd, struct seed *seed,
-          struct failure **failure)
-{
-    if (storage->has_image)
-        return iso_read(fd, seed, failure);
-    return read_documents(fd, seed, failure);
-}
-
 int
 storage_read(int root, const char *uuid, const struct storage **storage,
              struct seed *seed, struct failure **failure)
@@ -76,6 +67,7 @@ storage_read(int root, const char *uuid, const struct storage **storage,
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
         cleanup_close int fd = rundir < 0 ? rundir : storage_open(rundir, uuid, &place);
         struct stat opened;
+        int result;
 
         if (fd == -ENOENT)
             return 0;
@@ -84,7 +76,11 @@ storage_read(int root, const char *uuid, const struct storage **storage,
                                      "could not read the seed of domain %s in %s\n"
                                      "%s",
                                      uuid, scope()->rundir, scope_denied_hint());
-        if (read_seed(place, fd, seed, failure) < 0)
+        if (place->has_image)
+            result = iso_read(fd, seed, failure);
+        else
+            result = read_documents(fd, seed, failure);
+        if (result < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                                   scope()->rundir);
         /* An open image stays whole, but a directory that was replaced in the meantime may

@@ -62,6 +62,15 @@ seeded_domain() {
     assert_said 'datasource="configdrive"' 'locale: C.UTF-8' '>one<'
 }
 
+@test "import refuses a ConfigDrive's files that are not a list" {
+    rm -r files
+    mkdir -p files/openstack/latest
+    echo '{"uuid": "i-1", "files": "/etc/motd"}' >files/openstack/latest/meta_data.json
+    make_image seed.iso config-2
+    run virt-seed import seed.iso
+    assert_refused 1 'meta_data.json' "key 'files' is not a list"
+}
+
 # make_configdrive FILE: makes a ConfigDrive with that network, in the form of interfaces(5).
 make_configdrive() {
     rm -rf files

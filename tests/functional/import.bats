@@ -159,8 +159,8 @@ accessCredentials: [{sshPublicKey: {}}]|spec.accessCredentials[0].sshPublicKey.p
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}, configDrive: {}}}}]|does not have exactly one method
 accessCredentials: [{sshPublicKey: {propagationMethod: {cloud: {}}}}]|sshPublicKey.propagationMethod.cloud is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {configDrive: {}}}}]|does not match the kind of cloud-init volume
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPublicKey.source names no secret
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source names no secret
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPublicKey.source.secret.secretName is missing
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source.secret.secretName is missing
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {map: {}}}}]|sshPublicKey.source.map is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is not a valid secret name

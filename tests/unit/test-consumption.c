@@ -72,8 +72,7 @@ assert_says(const struct taken *boot, const struct taken *update, bool is_new,
     if (first)
         claim_documents(claim.first, *first);
     consumption = consumption_find(&record, &claim, NULL, &reason);
-    result = xasprintf("%s%s%s", consumption_word(consumption), reason ? ": " : "",
-                       reason ? reason : "");
+    result = consumption_describe(consumption, reason);
     assert_string_equal(result, expected);
     guest_claim_clear(&claim);
 }
@@ -286,7 +285,7 @@ a_guest_that_says_nothing_is_unknown(void **state)
     assert_int_equal(consumption_find(&record, &nothing, NULL, &reason),
                      CONSUMPTION_UNKNOWN);
     assert_null(reason);
-    assert_null(consumption_word(CONSUMPTION_UNKNOWN));
+    assert_null(consumption_describe(CONSUMPTION_UNKNOWN, NULL));
 }
 
 int

@@ -88,10 +88,10 @@ what_was_opened_before_it_is_replaced_stays(void **state)
     close_pointer(&fd);
     fd = imds_tree_open_file(&host->reading, domain, "user-data", &status);
     assert_int_equal(fd, -ENOENT);
-    assert_false(imds_tree_is_current(&host->reading, UUID, domain));
+    assert_false(fs_is_named(domain, host->reading.fd, UUID));
     close_pointer(&domain);
     domain = imds_tree_open_domain(&host->reading, UUID);
-    assert_true(imds_tree_is_current(&host->reading, UUID, domain));
+    assert_true(fs_is_named(domain, host->reading.fd, UUID));
 }
 
 static void

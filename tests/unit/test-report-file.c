@@ -76,8 +76,17 @@ rotate(void **state)
 static void
 start(void **state, struct report_reader *reader)
 {
-    report_reader_init(reader, unit_directory(state), UNIT_UUID);
+    *reader = (struct report_reader){
+        .root = unit_directory(state), .uuid = UNIT_UUID, .file = -1};
 }
+
+static void
+close_reader(struct report_reader *reader)
+{
+    close_pointer(&reader->file);
+}
+
+#define cleanup_report_reader __attribute__((cleanup(close_reader)))
 
 /* Asserts that this is what there is to read now. */
 static void
@@ -256,7 +265,6 @@ reads_all_boots_into_one_report(void **state)
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
     assert_int_equal(report.state, GUEST_STATE_RUNNING);
-    assert_int_equal(report.ignored, 0);
     assert_true(written > 0 && written <= time(NULL) + 1);
 }
 
@@ -279,7 +287,6 @@ of_much_the_newest_is_read(void **state)
         report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
-    assert_int_equal(report.ignored, 1);
 }
 
 int
