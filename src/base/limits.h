@@ -203,9 +203,10 @@
 #define LIMIT_YAML_NUMBER 4300
 
 /* The guest's report: bytes of a line, of a message, of the datasource's description; how
- * many errors are kept, how many warnings, and how much that was not used; how many bytes of its file are read, and
- * how many copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error
- * quotes a command's output, and the line with the result contains it twice. */
+ * many errors are kept, how many warnings, and how much that was not used; how many bytes
+ * of its file are read, and how many copies virtlogd may keep (virtlogd.conf, max_backups;
+ * 3 by default). An error quotes a command's output, and the line with the result contains
+ * it twice. */
 #define LIMIT_REPORT_LINE (1 * MIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256

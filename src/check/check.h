@@ -6,7 +6,8 @@
  * the user, by subject.
  *
  * An error is identified by its failure code (base/failure.h), a warning by the list
- * below, or, if the caller may not read a secret, by a failure code. Both are stable, and virt-seed-check(7) explains each.
+ * below, or, if the caller may not read a secret, by a failure code. Both are stable, and
+ * virt-seed-check(7) explains each.
  */
 #pragma once
 

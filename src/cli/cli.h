@@ -167,8 +167,8 @@ const struct command *command_find(const char *name, struct failure **failure);
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
-/* Of `wait`, `start`, `apply` and `try`: the domain has stopped, there is no such domain, libvirt cannot
- * be reached, the time is over (as with timeout(1)). */
+/* Of `wait`, `start`, `apply` and `try`: the domain has stopped, there is no such domain,
+ * libvirt cannot be reached, the time is over (as with timeout(1)). */
 #define STATUS_STOPPED 3
 #define STATUS_NO_DOMAIN 4
 #define STATUS_NO_LIBVIRT 5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waiting for guests, which `wait` does, and `start`, `apply` and `try` with the domains that
- * they start or reboot. follow.c says what happens to them, waiting.c decides when the waiting is over,
- * and progress.c shows both.
+ * Waiting for guests, which `wait` does, and `start`, `apply` and `try` with the domains
+ * that they start or reboot. follow.c says what happens to them, waiting.c decides when the
+ * waiting is over, and progress.c shows both.
  */
 #pragma once
 

@@ -21,8 +21,9 @@ bool template_keys_have(struct template_keys *keys, const char *key);
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML and a template as jinja. `keys` are for template_check(). Looks into gzip, MIME and archives. Empty
- * data is fine, and so are cloudbase-init's scripts if the guest may be Windows.
+ * a cloud-config as YAML and a template as jinja. `keys` are for template_check(). Looks
+ * into gzip, MIME and archives. Empty data is fine, and so are cloudbase-init's scripts if
+ * the guest may be Windows.
  */
 int user_data_check(const char *data, size_t size, bool windows,
                     struct template_keys *keys, struct failure **failure);

@@ -13,8 +13,9 @@
  * only if that has errors, the module that failed; END is "reboot" or "poweroff" if the
  * guest is about to do that by itself. DROPPED is a text "DOCUMENT: MESSAGE" for each part
  * of a document that cloud-init has read and not used: then the boot has failed, whatever
- * RESULT says. store/guest-login.h has LOGIN, which older reporters lack. A line contains everything known about its boot, so the newest counts.
- * TAKEN says what cloud-init has read:
+ * RESULT says. store/guest-login.h has LOGIN, which older reporters lack. A line contains
+ * everything known about its boot, so the newest counts. TAKEN says what cloud-init has
+ * read:
  *
  *   {"version": VERSION, "instance-id": ID, "new": true, "documents": DIGESTS,
  *    "first": DIGESTS}
