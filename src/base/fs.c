@@ -161,8 +161,8 @@ fs_next(DIR *entries)
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
 
-/* Return: how much there is to read, 0 if that is not known, or -errno. The maker may not
- * call fstat(2). */
+/* Return: how much there is to read, 0 if that is not known, or -errno. libc's fstat(3) may
+ * make a call that the maker's filter refuses. */
 static off_t
 find_rest(int fd)
 {
@@ -288,7 +288,7 @@ fs_make_directories(int root, const char *path, mode_t mode)
     const int fd =
         open_resolved(root, path, O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 
-    if (fd != -ENOENT)
+    if (fd >= 0)
         return fd;
     for (char *name = strtok_r(copy, "/", &rest); name;
          name = strtok_r(NULL, "/", &rest)) {

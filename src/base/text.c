@@ -142,6 +142,18 @@ text_is_user_name(const char *text)
            strcmp(text, "default") != 0;
 }
 
+char *
+text_trim(char *text)
+{
+    size_t length;
+
+    text += strspn(text, " \t\r");
+    length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
 /* --- lists ------------------------------------------------------------------------ */
 
 void

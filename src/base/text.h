@@ -56,6 +56,10 @@ bool text_is_user_name(const char *text);
         LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
                          "and not 'default'"
 
+/* Removes blanks (' ', '\t', '\r') from both ends, in place. Return: the text's new
+ * beginning. */
+char *text_trim(char *text);
+
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 
 /* Adds the text; the list takes it over. */

@@ -108,34 +108,21 @@ take_value(struct config *config, const struct setting *setting, const char *val
     return well ? 0 : -EINVAL;
 }
 
-/* Removes blanks from both ends, in place. */
-static char *
-trim(char *text)
-{
-    size_t length;
-
-    text += strspn(text, " \t\r");
-    length = strlen(text);
-    while (length > 0 && strchr(" \t\r", text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
-
 int
 config_split_line(char *line, char **key, char **value)
 {
     char *equals;
 
     line[strcspn(line, "#")] = '\0';
-    line = trim(line);
+    line = text_trim(line);
     if (!*line)
         return 0;
     equals = strchr(line, '=');
     if (!equals)
         return -EINVAL;
     *equals = '\0';
-    *key = trim(line);
-    *value = trim(equals + 1);
+    *key = text_trim(line);
+    *value = text_trim(equals + 1);
     return 1;
 }
 

@@ -93,7 +93,7 @@ find_listener(const char *table, const char *own, uid_t *stranger)
 
     memset(any, '0', strcspn(any, ":"));
     while (file && getline(&line, &size, file) > 0) {
-        const char *fields[FIELDS];
+        const char *fields[FIELDS] = {NULL};
         char *rest = NULL;
         uid_t user;
         bool is_trusted;

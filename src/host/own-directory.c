@@ -12,13 +12,14 @@ own_directory_make(int root, const char *path, mode_t mode)
     const char *const existing[] = {scope()->runtime, scope()->home};
 
     for (size_t i = 0; i < ARRAY_SIZE(existing); i++) {
-        const char *below = existing[i] ? path + strlen(existing[i]) : NULL;
         cleanup_close int above = -1;
 
-        if (!below || !fs_is_below(path, existing[i]))
+        if (!existing[i] || !fs_is_below(path, existing[i]))
             continue;
         above = fs_open_directory_in_root(root, existing[i]);
-        return above < 0 ? above : fs_make_directories(above, below, mode);
+        if (above < 0)
+            return above;
+        return fs_make_directories(above, path + strlen(existing[i]), mode);
     }
     return fs_make_directories(root, path, mode);
 }

@@ -175,8 +175,8 @@ check_allowed(int secret, const char *name, const struct secret_user *user,
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         bool matches;
 
-        line += strspn(line, " \t");
-        line[strcspn(line, " \t\r#")] = '\0';
+        line[strcspn(line, "#")] = '\0';
+        line = text_trim(line);
         /* A line that is a UUID means only that domain, not one with such a name. */
         if (is_uuid(line))
             matches = strcasecmp(line, user->uuid) == 0;

@@ -125,11 +125,9 @@ has_files(const char *root_path, const char *uuid)
         const char *directory;
         const char *suffix;
     } files[] = {
-        {scope()->rundir, SEED_SUFFIX},
-        {scope()->rundir, SHIM_ORDER_SUFFIX},
-        {scope()->imds_tree, ""},
-        {scope()->reportdir, REPORT_SUFFIX},
-        {scope()->statedir, NEXT_RECORD_SUFFIX},
+        {scope()->rundir, SEED_SUFFIX},   {scope()->rundir, SHIM_ORDER_SUFFIX},
+        {scope()->imds_tree, ""},         {scope()->reportdir, REPORT_SUFFIX},
+        {scope()->reportdir, LOG_SUFFIX}, {scope()->statedir, NEXT_RECORD_SUFFIX},
     };
     cleanup_buffer struct buffer path = {0};
 

@@ -339,6 +339,7 @@ refuses_the_domains_that_are_not_allowed(void **state)
                                  "# web1\n",
                                  UNIT_OTHER_UUID "\n",
                                  "Web1\n",
+                                 "web1 production\n",
                                  "web[2-9]\n"};
     cleanup_free char *allow = path_of("web1", "allow");
 
