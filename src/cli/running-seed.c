@@ -206,6 +206,21 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     return UPDATE_SAME_INSTANCE;
 }
 
+/* The hook ends a guest whose seed is another one when its start is finished. */
+static int
+check_started(virDomainPtr domain, struct failure **failure)
+{
+    int state, reason;
+
+    if (virDomainGetState(domain, &state, &reason, 0) < 0)
+        return libvirt_fail(failure, "could not find out whether the domain runs");
+    if (state != VIR_DOMAIN_PAUSED || reason != VIR_DOMAIN_PAUSED_STARTING_UP)
+        return 0;
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "the domain is being started\n"
+                       "run the command again when it runs");
+}
+
 int
 running_seed_update(const struct context *context, const struct definition *source,
                     const char **where, struct failure **failure)
@@ -221,6 +236,8 @@ running_seed_update(const struct context *context, const struct definition *sour
 
     if (virDomainIsActive(source->libvirt) == 0)
         return UPDATE_NOT_RUNNING;
+    if (check_started(source->libvirt, failure) < 0)
+        return -1;
     if (running_seed_check_caller(context, failure) < 0)
         return -1;
     /* Another update may change the running domain, too, until the lock is held. */

@@ -87,6 +87,30 @@ document() {
     [[ $output = *'has that seed in its drive already'* ]]
 }
 
+is_starting() {
+    [[ $(lab_virsh domstate --reason web1) = 'paused (starting up)' ]]
+}
+
+# The hook would end the guest, because its seed is not the one that it was started with.
+@test "update refuses a domain that is being started, whose start goes on" {
+    local start
+
+    printf '#!/bin/sh\ncase $* in *guest=web1*) sleep 3 ;; esac\nexec %s "$@"\n' "$(type -P qemu-system-x86_64)" \
+        >"$LAB_DIR/slow-qemu"
+    chmod 0755 "$LAB_DIR/slow-qemu"
+    lab_run sh -c "mkdir -p $conf_dir/files && echo '#!/bin/sh' >$conf_dir/files/script"
+    emulator=$LAB_DIR/slow-qemu metadata=$(request "<ci:user-data file='script'/>") domain_define web1 $web1
+    virt_seed wire web1
+    lab_virsh start web1 3>&- &
+    start=$!
+    wait_until 20 is_starting
+    lab_run sh -c "echo '# new' >>$conf_dir/files/script"
+    run -1 virt_seed update web1
+    [[ $output = *'web1'*'is being started'* ]]
+    wait "$start"
+    virt_seed update web1
+}
+
 @test "a guest saved after an update comes back with the new seed" {
     local sum
 
