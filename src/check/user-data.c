@@ -183,19 +183,13 @@ check_include(const struct check *check, const struct part *part)
     int number = 0;
 
     for (char *line; (line = strsep(&rest, "\n"));) {
-        size_t length;
-
         number++;
         if (strncasecmp(line, "#include-once", strlen("#include-once")) == 0)
             line += strlen("#include-once");
         else if (strncasecmp(line, "#include", strlen("#include")) == 0)
             line += strlen("#include");
-        line += strspn(line, " \t\r");
-        length = strlen(line);
-        while (length > 0 && strchr(" \t\r", line[length - 1]))
-            length--;
-        line[length] = '\0';
-        if (*line == '#' || *line == '/' || length == 0)
+        line = text_trim(line);
+        if (*line == '#' || *line == '/' || !*line)
             continue;
         if (strstr(line, "://") && !strpbrk(line, " \t"))
             continue;
