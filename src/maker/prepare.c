@@ -127,6 +127,16 @@ ask(struct making *making, const struct pipeline *pipeline, struct failure **fai
     return pipeline_finish(pipeline, &making->request, needs, failure);
 }
 
+static enum need_word
+find_definition(const struct making *making)
+{
+    for (size_t i = 0; i < making->needs.count; i++) {
+        if (making->needs.list[i].kind == NEED_DEFINITION)
+            return making->needs.list[i].word;
+    }
+    return NEED_WORD_NONE;
+}
+
 /*
  * Refuses the start, and says what to type. Where the configuration allows it and libvirt
  * keeps a definition of the domain, the definition is wired at the end of this start.
@@ -140,8 +150,7 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
     cleanup_free char *name = xshellquote(making->domain->name);
     cleanup_free char *emulator = wire_shim_emulator(making->domain);
     const bool is_wired = wire_facts_are_wired(facts);
-    /* ask() has added this need last. */
-    const enum need_word definition = making->needs.list[making->needs.count - 1].word;
+    const enum need_word definition = find_definition(making);
 
     if (facts->elsewhere) {
         failure_set(
