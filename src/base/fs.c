@@ -243,15 +243,15 @@ fs_write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
-#define LINK_ATTEMPTS 16
-/* Of one call; any size will do. */
-#define COPY_SIZE (1UL << 30)
-
 int
 fs_set_owner(int fd, uid_t owner, gid_t group, mode_t mode)
 {
     return fchown(fd, owner, group) < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
 }
+
+#define LINK_ATTEMPTS 16
+/* Of one call; any size will do. */
+#define COPY_SIZE (1UL << 30)
 
 int
 fs_copy_all(int from, int to)
@@ -281,15 +281,16 @@ fs_link_again(int dir, const char *name, const char *link)
 int
 fs_make_directories(int root, const char *path, mode_t mode)
 {
-    cleanup_free char *copy = xstrdup(path);
-    cleanup_close int dir = -1;
-    char *rest = NULL;
     /* Nearly always, all of them exist. */
     const int fd =
         open_resolved(root, path, O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    cleanup_free char *copy = NULL;
+    cleanup_close int dir = -1;
+    char *rest = NULL;
 
     if (fd >= 0)
         return fd;
+    copy = xstrdup(path);
     for (char *name = strtok_r(copy, "/", &rest); name;
          name = strtok_r(NULL, "/", &rest)) {
         int parent = dir < 0 ? root : dir;

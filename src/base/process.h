@@ -33,8 +33,8 @@ void process_harden(void);
  * caller (free); NULL with errno if /proc does not tell. */
 char *process_path_beside(const char *name);
 
-/* Nobody can change the memfd any more. Return: 0 or -errno; -EBUSY if somebody still has it
- * mapped to write to it. */
+/* Seals the memfd, so that it cannot be changed any more. Return: 0 or -errno; -EBUSY if it
+ * is still mapped for writing. */
 int process_seal(int memfd);
 
 /* Return: a memfd with that content, which everybody who has it can read and nobody can

@@ -113,7 +113,7 @@ make_file(int dir, const char *name, gid_t group, const void *data, size_t size)
 
     if (error == 0)
         error = fs_write_all(fd, data, size);
-    /* The group may read it once it is complete; so with the directory. */
+    /* The group may read the file, as well as the directory, only once it is complete. */
     return error == 0 ? fs_set_owner(fd, (uid_t)-1, group, FILE_MODE) : error;
 }
 
@@ -200,7 +200,7 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     cleanup_free char *name = NULL;
     cleanup_close int tree = -1;
     const struct dirent *entry;
-    bool is_none;
+    bool is_none, is_found;
     int error = 0;
 
     do
@@ -208,10 +208,11 @@ imds_tree_remove(int rundir, const char *uuid, struct failure **failure)
     while (entry && strncmp(entry->d_name, uuid, UUID_LENGTH) != 0);
     /* Nobody publishes in what is not a directory. */
     is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!dir || !entry)
-        return errno == 0 || is_none
-                   ? 0
-                   : rundir_fail_to_remove(IMDS_TREE, uuid, errno, failure);
+    is_found = dir && entry;
+    if (!is_found && errno != 0 && !is_none)
+        return rundir_fail_to_remove(IMDS_TREE, uuid, errno, failure);
+    if (!is_found)
+        return 0;
     tree = imds_tree_open(rundir, failure);
     if (tree < 0)
         return -1;
