@@ -41,6 +41,7 @@ libbase_a_SOURCES = \
 	%D%/base/signals.c \
 	%D%/base/text.c \
 	%D%/base/text.h \
+	%D%/base/texts.c \
 	%D%/base/user.c \
 	%D%/base/user.h \
 	%D%/base/utf8.c \
@@ -50,8 +51,8 @@ libbase_a_SOURCES = \
 libhost_a_SOURCES = \
 	%D%/host/answer.c \
 	%D%/host/answer.h \
-	%D%/host/configuration.c \
-	%D%/host/configuration.h \
+	%D%/host/config-files.c \
+	%D%/host/config-files.h \
 	%D%/host/datasource.c \
 	%D%/host/datasource.h \
 	%D%/host/documents.c \
@@ -196,6 +197,8 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS)
 
 libstore_a_SOURCES = \
+	%D%/store/configuration.c \
+	%D%/store/configuration.h \
 	%D%/store/consumption.c \
 	%D%/store/consumption.h \
 	%D%/store/deliver-drive.c \

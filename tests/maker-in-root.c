@@ -24,9 +24,9 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "host/answer.h"
-#include "host/configuration.h"
 #include "host/maker.h"
 #include "host/storage.h"
+#include "store/configuration.h"
 
 static int
 end(const char *word, const char *reason)
@@ -133,7 +133,7 @@ run_domain(int root, const struct buffer *text)
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain domain = {0};
 
-    config_read(&hello.config, root, &ignored);
+    config_files_read(&hello.config, root, &ignored);
     if (maker_run(&hello, text, &host, &wired, &failure) < 0)
         return end_by_failure(failure);
     doc = xml_parse(wired.text.data, wired.text.size, "the wired definition", &failure);

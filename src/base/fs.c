@@ -26,8 +26,12 @@ fs_plain_path(const char *path)
     char *end = plain;
     char *rest = NULL;
 
-    if (*path != '/')
+    if (*path != '/' || strlen(path) >= LIMIT_PATH)
         return NULL;
+    for (const char *at = path; *at; at++) {
+        if (iscntrl((unsigned char)*at))
+            return NULL;
+    }
     for (const char *name = strtok_r(copy, "/", &rest); name;
          name = strtok_r(NULL, "/", &rest)) {
         if (strcmp(name, "..") == 0)
@@ -36,7 +40,7 @@ fs_plain_path(const char *path)
             end = stpcpy(stpcpy(end, "/"), name);
     }
     *end = '\0';
-    return steal(plain);
+    return *plain ? steal(plain) : NULL;
 }
 
 bool

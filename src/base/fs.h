@@ -17,8 +17,9 @@
 /* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
 
-/* Return: the absolute path without "//", "/./" and a slash at its end, so "" for the root,
- * owned by the caller (free); NULL if it is not absolute or contains "..". */
+/* Return: the absolute path without "//", "/./" and a slash at its end, owned by the caller
+ * (free); NULL if it is not one, is "/", leads up, has LIMIT_PATH bytes or a control
+ * character. */
 char *fs_plain_path(const char *path);
 
 /* Return: whether the path begins with the directory's, and a slash. */

@@ -25,11 +25,3 @@ void inet_address_set_port(union inet_address *address, int port);
 
 /* The default port of a URL. */
 #define HTTP_PORT 80
-
-/*
- * Reads the metadata server's address: IPv4, or IPv6 in brackets, with an optional port. A guest
- * must be able to reach it, so it is not a loopback address, which would be the guest's
- * own, nor one that needs a scope, nor a name, which a booting guest might not be able to
- * resolve. Return: its usual form, without port 80, owned by the caller (free); or NULL.
- */
-char *inet_read_server_address(const char *text);

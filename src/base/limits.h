@@ -124,6 +124,8 @@
 #define LIMIT_CONFIG (64 * KIB)
 /* Files in conf.d. */
 #define LIMIT_CONFIG_DROP_INS 64
+/* All files of the configuration: the host's and, in a session, the user's. */
+#define LIMIT_CONFIG_FILES (2 * (1 + LIMIT_CONFIG_DROP_INS))
 
 /* Files of the host that are searched for a line: libvirt's qemu.conf, a file of
  * AppArmor's policy (and the depth of includes), a process's state in /proc. */

@@ -62,21 +62,6 @@ scope_denied_hint(void)
 
 /* --- a session ---------------------------------------------------------------------- */
 
-/* Return: the path as fs_plain_path() has it; NULL also if it is not fit for all that it is used
- * for. */
-static char *
-plain_path(const char *path)
-{
-    cleanup_free char *plain = NULL;
-
-    for (const char *at = path; *at; at++) {
-        if (iscntrl((unsigned char)*at))
-            return NULL;
-    }
-    plain = strlen(path) < LIMIT_PATH ? fs_plain_path(path) : NULL;
-    return plain && *plain ? steal(plain) : NULL;
-}
-
 /* The member takes the text over. It stays until the process ends, or chooses again. */
 static void
 set(const char **member, char *text)
@@ -91,8 +76,8 @@ scope_use_directories(const char *home, const char *runtime)
 {
     struct scope *session = &of_session;
 
-    set(&session->home, plain_path(home));
-    set(&session->runtime, runtime ? plain_path(runtime) : NULL);
+    set(&session->home, fs_plain_path(home));
+    set(&session->runtime, runtime ? fs_plain_path(runtime) : NULL);
     if (!session->home || (runtime && !session->runtime))
         return false;
     if (session->runtime)

@@ -22,7 +22,7 @@ struct scope {
     const char *reportdir; /* guests' reports and logs (host/report-file.h) */
     const char *statedir;  /* records, and logs that are kept (host/own-directory.h) */
     const char *domain_secrets; /* below it (host/domain-secret.h) */
-    const char *confdir;        /* virt-seed.conf (host/configuration.h) */
+    const char *confdir;        /* virt-seed.conf (host/config-files.h) */
     const char *files;          /* below it */
     const char *secrets;        /* below it (host/secret.h) */
     const char *trydir;         /* rehearsals (cli/rehearsal.h) */

@@ -121,26 +121,7 @@ text_is_hex(const char *text, size_t length)
     return strlen(text) == length && strspn(text, DIGITS) == length;
 }
 
-/* --- user names ------------------------------------------------------------------- */
-
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-#define DECIMAL_DIGITS "0123456789"
-
-bool
-text_is_user_name(const char *text)
-{
-    size_t length = strlen(text);
-
-    /* Samba's machine accounts end with a dollar sign. */
-    if (length > LIMIT_USER_NAME || *text == '-' || *text == '$')
-        return false;
-    if (strspn(text, LETTERS DECIMAL_DIGITS "_.-") +
-            (length > 0 && text[length - 1] == '$') !=
-        length)
-        return false;
-    return strspn(text, DECIMAL_DIGITS) != length && strspn(text, ".") != length &&
-           strcmp(text, "default") != 0;
-}
+/* --- trimming --------------------------------------------------------------------- */
 
 char *
 text_trim(char *text)
@@ -160,29 +141,6 @@ void
 texts_add(char ***texts, size_t *count, char *text)
 {
     *array_add(*texts, *count) = text;
-}
-
-bool
-texts_have(char *const *texts, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(texts[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int
-compare(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
-void
-texts_sort(char **texts, size_t count)
-{
-    if (count > 0)
-        qsort(texts, count, sizeof(*texts), compare);
 }
 
 void

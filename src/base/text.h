@@ -46,16 +46,6 @@ bool text_is_uuid(const char *text);
 /* Return: whether it is exactly `length` such digits. */
 bool text_is_hex(const char *text, size_t length);
 
-/* --- user names ------------------------------------------------------------------- */
-
-/* A user name that useradd(8) accepts; not "default", which cloud-init takes for the
- * image's default user. */
-bool text_is_user_name(const char *text);
-#define USER_NAME_RULE                                                                   \
-    "at most " DECIMAL(                                                                  \
-        LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
-                         "and not 'default'"
-
 /* Removes blanks (' ', '\t', '\r') from both ends, in place. Return: the text's new
  * beginning. */
 char *text_trim(char *text);

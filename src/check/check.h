@@ -13,9 +13,9 @@
 
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "host/configuration.h"
 #include "seed/content.h"
 #include "seed/yaml.h"
+#include "store/configuration.h"
 #include "wire/wire.h"
 
 #define WARNINGS(X)                                                                      \

@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "cli/images.h"
-#include "host/configuration.h"
+#include "host/config-files.h"
 
 #define DIRECTORY "images.d"
 #define SUFFIX ".conf"

@@ -7,10 +7,10 @@
 #include "cli/libvirt.h"
 #include "domain/xml.h"
 #include "host/answer.h"
-#include "host/configuration.h"
 #include "host/domain-text.h"
 #include "host/maker.h"
 #include "maker/maker.h"
+#include "store/configuration.h"
 #include "store/secret-write.h"
 
 /* --- the element ------------------------------------------------------------------- */
@@ -205,14 +205,16 @@ static int
 wire_text(const struct context *context, virConnectPtr connection,
           const struct buffer *xml, struct maker_result *wired, struct failure **failure)
 {
-    cleanup_hello struct hello hello = {.role = MAKER_WIRE};
-    struct answerer answerer = {.root = context->root, .config = &hello.config};
+    cleanup_config struct config config = {0};
+    struct hello hello = {.role = MAKER_WIRE};
+    struct answerer answerer = {.root = context->root};
     struct host host = answerer_host(&answerer);
 
     if (libvirt_is_remote(connection))
         host.answer = answer_nothing;
-    else if (config_read(&hello.config, context->root, failure) < 0)
+    else if (config_read(&config, context->root, failure) < 0)
         return -1;
+    hello.config = config.files;
     return maker_run(&hello, xml, &host, wired, failure);
 }
 

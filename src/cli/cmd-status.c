@@ -18,7 +18,7 @@
 #include "cli/libvirt.h"
 #include "cli/login.h"
 #include "cli/status.h"
-#include "host/configuration.h"
+#include "store/configuration.h"
 #include "store/consumption.h"
 #include "store/delivery.h"
 #include "store/guest-report.h"

@@ -7,7 +7,7 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/xml.h"
-#include "host/configuration.h"
+#include "store/configuration.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 

@@ -20,6 +20,21 @@ consists_of(const char *text, const char *set, size_t limit)
 }
 
 bool
+guest_value_is_user_name(const char *text)
+{
+    size_t length = strlen(text);
+
+    /* Samba's machine accounts end with a dollar sign. */
+    if (length > LIMIT_USER_NAME || *text == '-' || *text == '$')
+        return false;
+    if (strspn(text, LETTERS DIGITS "_.-") + (length > 0 && text[length - 1] == '$') !=
+        length)
+        return false;
+    return strspn(text, DIGITS) != length && strspn(text, ".") != length &&
+           strcmp(text, "default") != 0;
+}
+
+bool
 guest_value_is_timezone(const char *text)
 {
     if (!consists_of(text, LETTERS DIGITS "+-_/", LIMIT_GUEST_NAME))

@@ -4,6 +4,14 @@
 
 #include "base/base.h"
 
+/* A user name that useradd(8) accepts; not "default", which cloud-init takes for the
+ * image's default user. */
+bool guest_value_is_user_name(const char *text);
+#define USER_NAME_RULE                                                                   \
+    "at most " DECIMAL(                                                                  \
+        LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) accepts them, "      \
+                         "and not 'default'"
+
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);
 

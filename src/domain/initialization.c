@@ -67,7 +67,8 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     return user;
 }
 
-#define USER_NAME "user_name", .is_valid = text_is_user_name, .expected = USER_NAME_RULE
+#define USER_NAME                                                                        \
+    "user_name", .is_valid = guest_value_is_user_name, .expected = USER_NAME_RULE
 
 /* Reads the password of the user of that name, unless the element is NULL. */
 static int

@@ -12,8 +12,8 @@
 
 /* `directory` is the one with the file, or the first if none has it. */
 static int
-fail_file(const struct config *config, const char *directory, const char *name, int error,
-          struct failure **failure)
+fail_file(const struct config_files *config, const char *directory, const char *name,
+          int error, struct failure **failure)
 {
     switch (-error) {
     case ENOENT:
@@ -22,8 +22,7 @@ fail_file(const struct config *config, const char *directory, const char *name, 
             "no such file in %s%s\n"
             "add the file, or correct the name '%.256s'",
             directory,
-            config->file_directory_count > 1 ? " and the other file directories" : "",
-            name);
+            config->directory_count > 1 ? " and the other file directories" : "", name);
     case EXDEV:
         return failure_set(
             failure, FAILURE_FILE,
@@ -51,21 +50,21 @@ fail_file(const struct config *config, const char *directory, const char *name, 
 static int
 answer_file(const struct answerer *answerer, struct need *need)
 {
-    const struct config *config = answerer->config;
+    const struct config_files *config = answerer->config;
     struct buffer *content = need_add_entry(need, NULL);
-    const char *place = config->file_directories[0];
+    const char *place = config->directories[0];
     int error = -ENOENT;
 
-    for (size_t i = 0; i < config->file_directory_count; i++) {
+    for (size_t i = 0; i < config->directory_count; i++) {
         cleanup_close int directory =
-            fs_open_directory_in_root(answerer->root, config->file_directories[i]);
+            fs_open_directory_in_root(answerer->root, config->directories[i]);
         cleanup_close int fd = fs_open_regular_beneath(directory, need->name, NULL);
 
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, content);
         if (error == -ENOTDIR)
             error = -ENOENT;
         if (error != -ENOENT) {
-            place = config->file_directories[i];
+            place = config->directories[i];
             break;
         }
     }

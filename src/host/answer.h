@@ -6,14 +6,14 @@
  */
 #pragma once
 
-#include "host/configuration.h"
+#include "host/config-files.h"
 #include "host/need.h"
 #include "host/secret.h"
 
 /* Everything is borrowed. */
 struct answerer {
     int root; /* the host's "/" */
-    const struct config *config;
+    const struct config_files *config;
     struct secret_user domain;
     bool may_make_key; /* a missing host key is NEED_WORD_MAKE */
 };

@@ -13,23 +13,16 @@
 /* --- hello ---------------------------------------------------------------------------- */
 
 static void
-default_put(const struct host_default *host_default, struct buffer *message)
+config_put(const struct config_files *config, struct buffer *message)
 {
-    message_put_text(message, host_default->value);
-    message_put_text(message, host_default->file);
-}
+    message_put_number(message, config->is_complete);
+    message_put_number(message, (uint32_t)config->count);
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_file *file = &config->list[i];
 
-/* What only the host's answers depend on is omitted. */
-static void
-config_put(const struct config *config, struct buffer *message)
-{
-    message_put_number(message, config->autowire);
-    message_put_number(message, config->warn_unwired);
-    default_put(&config->vendor_data, message);
-    default_put(&config->default_keys, message);
-    default_put(&config->default_user, message);
-    default_put(&config->default_datasource, message);
-    message_put_text(message, config->imds_address);
+        message_put_text(message, file->path);
+        message_put_bytes(message, file->text.data, file->text.size);
+    }
 }
 
 void
@@ -69,7 +62,7 @@ hello_clear(struct hello *hello)
     buffer_clear(&hello->record);
     buffer_clear(&hello->report);
     buffer_clear(&hello->next);
-    config_clear(&hello->config);
+    config_files_clear(&hello->config);
 }
 
 /* --- needs ---------------------------------------------------------------------------- */

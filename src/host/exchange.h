@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "host/configuration.h"
+#include "host/config-files.h"
 #include "host/message.h"
 #include "host/need.h"
 #include "host/verdict.h"
@@ -38,8 +38,8 @@ struct hello {
     struct failure *record_failure; /* why the record cannot be read, or NULL */
 
     /* MAKER_PREPARE and MAKER_WIRE */
-    struct config config; /* without the directories of files; empty for a definition of
-                             another host */
+    struct config_files config; /* the maker does not get the directories; empty for a
+                                   definition of another host */
 
     /* MAKER_REPORT */
     struct buffer report; /* what the guest said */

@@ -196,7 +196,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
     const char *wrong;
     uid_t stranger;
 
-    /* It is one that inet_read_server_address() or seed_url_parse() has accepted. */
+    /* It is one that store/configuration.c or seed_url_parse() has accepted. */
     assert(size > 0);
     if (port < 0) {
         port = HTTP_PORT;

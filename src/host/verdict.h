@@ -19,7 +19,7 @@ enum verdict_kind {
 
 struct verdict {
     enum verdict_kind kind;
-    /* Warnings for the log, whatever the kind, unless the start is refused. */
+    /* Warnings for the log. */
     char **notes;
     size_t note_count;
 

@@ -13,7 +13,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "host/answer.h"
-#include "host/configuration.h"
+#include "host/config-files.h"
 #include "host/forbidden-paths.h"
 #include "host/imds-health.h"
 #include "host/imds-tree.h"
@@ -267,7 +267,7 @@ fill_hello(const struct start *start, struct hello *hello)
     cleanup_failure struct failure *failure = NULL;
 
     /* A mistake there fails a start only if the start needs that setting. */
-    if (config_read(&hello->config, lifecycle->root, &failure) < 0)
+    if (config_files_read(&hello->config, lifecycle->root, &failure) < 0)
         lifecycle_log_failure(
             lifecycle, "continuing without this part of the configuration", failure);
     record_read_text(lifecycle->root, start->uuid, &hello->record,
@@ -316,6 +316,8 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
     verdict.publication.output = output;
     if (run_maker(start, hello, &verdict, failure) < 0)
         return -1;
+    for (size_t i = 0; i < verdict.note_count; i++)
+        lifecycle_log(lifecycle, "%s", verdict.notes[i]);
     if (verdict.kind != VERDICT_NOTHING && *no_rundir) {
         *failure = steal(*no_rundir);
         return -1;
@@ -327,8 +329,6 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
         *failure = steal(start->forbidden);
         return -1;
     }
-    for (size_t i = 0; i < verdict.note_count; i++)
-        lifecycle_log(lifecycle, "%s", verdict.notes[i]);
     if (verdict.kind == VERDICT_SEED)
         return publish(start, &verdict, failure);
     forget_log(start, REPORT_BY_NOBODY);

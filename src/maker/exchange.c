@@ -7,22 +7,18 @@
 /* --- hello ---------------------------------------------------------------------------- */
 
 static void
-default_get(struct host_default *host_default, struct message *message)
+config_get(struct config_files *config, struct message *message)
 {
-    host_default->value = message_get_text(message, LIMIT_CONFIG, true);
-    host_default->file = message_get_text(message, LIMIT_PATH, true);
-}
+    uint32_t count;
 
-static void
-config_get(struct config *config, struct message *message)
-{
-    config->autowire = message_get_number(message, 1);
-    config->warn_unwired = message_get_number(message, 1);
-    default_get(&config->vendor_data, message);
-    default_get(&config->default_keys, message);
-    default_get(&config->default_user, message);
-    default_get(&config->default_datasource, message);
-    config->imds_address = message_get_text(message, LIMIT_CONFIG, true);
+    config->is_complete = message_get_number(message, 1);
+    count = message_get_number(message, LIMIT_CONFIG_FILES);
+    for (uint32_t i = 0; i < count && !message->is_bad; i++) {
+        struct config_file *file = array_add(config->list, config->count);
+
+        file->path = message_get_text(message, LIMIT_PATH, false);
+        message_get_bytes(message, LIMIT_CONFIG, &file->text);
+    }
 }
 
 /* Without a home, the scope is the system's. Return: whether it is a scope. */

@@ -55,6 +55,15 @@ read_xml(struct buffer *xml)
         _exit(EXIT_FAILURE);
 }
 
+/* Moves the files into it, and reads them. */
+static int
+read_config(struct hello *hello, struct config *config, struct failure **failure)
+{
+    config->files = hello->config;
+    hello->config = (struct config_files){0};
+    return config_parse(config, failure);
+}
+
 static int
 make_verdict(struct hello *hello, struct verdict *verdict, struct failure **failure)
 {
@@ -63,7 +72,17 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
     cleanup_buffer struct buffer xml = {0};
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain domain = {0};
+    cleanup_config struct config config = {0};
+    cleanup_failure struct failure *mistake = NULL;
 
+    /* A mistake there fails a start only if the start needs that setting. */
+    if (read_config(hello, &config, &mistake) < 0) {
+        cleanup_free char *why = failure_text(mistake);
+
+        texts_add(
+            &verdict->notes, &verdict->note_count,
+            xasprintf("continuing without this part of the configuration: %s", why));
+    }
     read_xml(&xml);
     doc = xml_parse(xml.data, xml.size, "standard input", failure);
     buffer_clear(&xml);
@@ -72,7 +91,7 @@ make_verdict(struct hello *hello, struct verdict *verdict, struct failure **fail
     if (strcmp(domain.uuid, hello->uuid) != 0)
         return failure_set(failure, FAILURE_DOMAIN_UUID,
                            "its XML has more than one UUID\nlook at it: virsh edit");
-    maker_prepare(&host, &hello->config, &domain, hello->resumes, verdict);
+    maker_prepare(&host, &config, &domain, hello->resumes, verdict);
     return 0;
 }
 
@@ -92,18 +111,21 @@ run_prepare(struct hello *hello)
 /* --- a record, a definition ----------------------------------------------------------- */
 
 static int
-wire(const struct hello *hello, struct maker_result *result, struct failure **failure)
+wire(struct hello *hello, struct maker_result *result, struct failure **failure)
 {
     const struct host host = {.answer = ask_keeper};
     cleanup_buffer struct buffer xml = {0};
+    cleanup_config struct config config = {0};
 
+    if (read_config(hello, &config, failure) < 0)
+        return -1;
     read_xml(&xml);
-    return maker_wire_definition(&xml, &hello->config, &host, result, failure);
+    return maker_wire_definition(&xml, &config, &host, result, failure);
 }
 
 static int
-run_for_result(const struct hello *hello,
-               int (*make)(const struct hello *hello, struct maker_result *result,
+run_for_result(struct hello *hello,
+               int (*make)(struct hello *hello, struct maker_result *result,
                            struct failure **failure))
 {
     cleanup_maker_result struct maker_result result = {0};

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "domain/domain.h"
-#include "host/configuration.h"
 #include "host/exchange.h"
 #include "host/need.h"
 #include "host/verdict.h"
+#include "store/configuration.h"
 #include "wire/wire.h"
 
 /* --- prepare.c: from a domain's XML to the verdict on its start ----------------------- */
@@ -23,9 +23,9 @@ void maker_prepare(const struct host *host, const struct config *config,
 /* When its guest has ended, of what the guest said; and when it has started although a
  * command has changed the record since the start began. The result must be empty; the hello
  * is that of the role. */
-int maker_report(const struct hello *hello, struct maker_result *result,
+int maker_report(struct hello *hello, struct maker_result *result,
                  struct failure **failure);
-int maker_merge(const struct hello *hello, struct maker_result *result,
+int maker_merge(struct hello *hello, struct maker_result *result,
                 struct failure **failure);
 
 /* --- wire.c: a domain is wired for its own request, as its host is configured ----------- */

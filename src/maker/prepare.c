@@ -369,7 +369,13 @@ maker_prepare(const struct host *host, const struct config *config, struct domai
         .verdict = verdict,
     };
 
+    const size_t note_count = verdict->note_count;
+
     wire_facts_read(&making.facts, domain);
-    if (prepare(&making, &verdict->refusal) < 0)
-        verdict->kind = VERDICT_REFUSE;
+    if (prepare(&making, &verdict->refusal) == 0)
+        return;
+    verdict->kind = VERDICT_REFUSE;
+    /* They say how the guest starts. */
+    while (verdict->note_count > note_count)
+        free(verdict->notes[--verdict->note_count]);
 }

@@ -73,8 +73,7 @@ set_result(struct record *record, struct record_result *result)
 }
 
 int
-maker_report(const struct hello *hello, struct maker_result *result,
-             struct failure **failure)
+maker_report(struct hello *hello, struct maker_result *result, struct failure **failure)
 {
     cleanup_record_result struct record_result last = {0};
     cleanup_record struct record record = {0};
@@ -93,8 +92,7 @@ maker_report(const struct hello *hello, struct maker_result *result,
 }
 
 int
-maker_merge(const struct hello *hello, struct maker_result *result,
-            struct failure **failure)
+maker_merge(struct hello *hello, struct maker_result *result, struct failure **failure)
 {
     cleanup_record struct record merged = {0};
     cleanup_record struct record started = {0};

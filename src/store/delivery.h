@@ -17,10 +17,10 @@
 
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "host/configuration.h"
 #include "host/documents.h"
 #include "host/publication.h"
 #include "host/storage.h"
+#include "store/configuration.h"
 #include "wire/wire.h"
 
 /* The start that a seed is made for, or the running guest whose seed is replaced;

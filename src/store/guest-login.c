@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 
 #include "base/json.h"
+#include "domain/guest-value.h"
 #include "seed/ssh-host-keys.h"
 #include "store/guest-login.h"
 
@@ -102,7 +103,7 @@ guest_login_read(struct guest_login *login, const json_t *object)
     const json_t *value;
     size_t i;
 
-    if (text_is_user_name(user))
+    if (guest_value_is_user_name(user))
         login->user = xstrdup(user);
     json_array_foreach(json_object_get(said, "host-keys"), i, value) {
         if (i < LIMIT_REPORT_HOST_KEYS)

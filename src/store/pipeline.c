@@ -340,7 +340,7 @@ make_answerer(const struct pipeline *pipeline, int root, const struct domain *do
 {
     return (struct answerer){
         .root = root,
-        .config = pipeline->config,
+        .config = &pipeline->config->files,
         .domain = {.uuid = domain->uuid, .name = domain->name},
     };
 }

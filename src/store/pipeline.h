@@ -8,10 +8,10 @@
 #pragma once
 
 #include "domain/request.h"
-#include "host/configuration.h"
 #include "host/host-key.h"
 #include "host/need.h"
 #include "seed/seed.h"
+#include "store/configuration.h"
 
 enum pipeline_policy {
     /* The hook at a cold boot: the first failure ends it. Makes the ssh host key that the

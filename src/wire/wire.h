@@ -33,7 +33,7 @@ struct wire_options {
     const char
         *foreign_hint; /* else: what to do about such a seed, or NULL for the usual */
     /* The metadata server's address for guests without a seed disk
-     * (inet_read_server_address()); if NULL, an existing address is kept, and
+     * (store/configuration.h); if NULL, an existing address is kept, and
      * VIRT_SEED_IMDS_ADDRESS is the default. */
     const char *imds_address;
     /* Of the domain's XML as it is; borrowed. If NULL, they are read. */

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "fuzz.h"
-#include "host/configuration.h"
 #include "host/secret.h"
+#include "store/configuration.h"
 
 #define UUID "4dea22b3-1d52-d8f3-2516-782e98ab3fa0"
 #define CONTENT "what the secret holds"
@@ -41,9 +41,9 @@ read_config(void)
     cleanup_failure struct failure *failure = NULL;
 
     fuzz_succeeded(config_read(&config, fuzz_root(), &failure), &failure);
-    fuzz_require(config.file_directory_count > 0);
-    for (size_t i = 0; i < config.file_directory_count; i++)
-        fuzz_require(config.file_directories[i][0] == '/');
+    fuzz_require(config.files.directory_count > 0);
+    for (size_t i = 0; i < config.files.directory_count; i++)
+        fuzz_require(config.files.directories[i][0] == '/');
 }
 
 /* Return: whether the secret was read; what is read is never anything else. */

@@ -14,8 +14,8 @@
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "fuzz.h"
-#include "host/configuration.h"
 #include "seed/seed.h"
+#include "store/configuration.h"
 #include "store/pipeline.h"
 
 void

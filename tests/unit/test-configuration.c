@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's configuration: host/configuration.h. */
+/* The host's configuration: store/configuration.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "host/configuration.h"
+#include "store/configuration.h"
 #include "unit.h"
 
 #define CONFIG VIRT_SEED_CONFDIR "/virt-seed.conf"
@@ -19,8 +19,8 @@ assert_defaults(const struct config *config)
 {
     assert_true(config->autowire);
     assert_false(config->warn_unwired);
-    assert_int_equal(config->file_directory_count, 1);
-    assert_string_equal(config->file_directories[0], VIRT_SEED_CONFDIR "/files");
+    assert_int_equal(config->files.directory_count, 1);
+    assert_string_equal(config->files.directories[0], VIRT_SEED_CONFDIR "/files");
 }
 
 static void
@@ -62,9 +62,9 @@ reads_every_setting(void **state)
     assert_no_failure(failure);
     assert_false(config.autowire);
     assert_true(config.warn_unwired);
-    assert_int_equal(config.file_directory_count, 3);
-    assert_string_equal(config.file_directories[1], "/srv/a b");
-    assert_string_equal(config.file_directories[2], "/srv/c");
+    assert_int_equal(config.files.directory_count, 3);
+    assert_string_equal(config.files.directories[1], "/srv/a b");
+    assert_string_equal(config.files.directories[2], "/srv/c");
 }
 
 static void
@@ -102,7 +102,7 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
         assert_non_null(strstr(failure->message, "line 3"));
         assert_failure(&failure, FAILURE_CONFIG);
         assert_true(config.warn_unwired);
-        assert_int_equal(config.file_directory_count, 2);
+        assert_int_equal(config.files.directory_count, 2);
         assert_string_equal(config.vendor_data.value, "base");
         assert_false(config.autowire);
         assert_null(config.imds_address);
@@ -152,7 +152,7 @@ refuses_a_directory_with_the_secrets_however_it_is_written(void **state)
         cleanup_config struct config config = {0};
 
         assert_int_equal(read_setting(state, "file-directory", taken[i], &config), 0);
-        assert_string_equal(config.file_directories[1], taken[i]);
+        assert_string_equal(config.files.directories[1], taken[i]);
     }
 }
 
@@ -221,7 +221,7 @@ refuses_what_is_no_small_regular_file(void **state)
     assert_int_equal(config_read(&config, root, &failure), -1);
     assert_int_equal(failure->code, FAILURE_CONFIG);
     assert_false(config.autowire);
-    assert_int_equal(config.file_directory_count, 1);
+    assert_int_equal(config.files.directory_count, 1);
     assert_null(config.vendor_data.value);
     config_clear(&config);
     failure_free(steal(failure));

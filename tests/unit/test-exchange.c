@@ -62,22 +62,14 @@ take_hello(const struct exchange_given *given, const struct buffer *message)
 }
 
 static void
-assert_same_default(const struct host_default *one, const struct host_default *other)
+assert_same_config(const struct config_files *one, const struct config_files *other)
 {
-    assert_same_text(one->value, other->value);
-    assert_same_text(one->file, other->file);
-}
-
-static void
-assert_same_config(const struct config *one, const struct config *other)
-{
-    assert_int_equal(one->autowire, other->autowire);
-    assert_int_equal(one->warn_unwired, other->warn_unwired);
-    assert_same_default(&one->vendor_data, &other->vendor_data);
-    assert_same_default(&one->default_keys, &other->default_keys);
-    assert_same_default(&one->default_user, &other->default_user);
-    assert_same_default(&one->default_datasource, &other->default_datasource);
-    assert_same_text(one->imds_address, other->imds_address);
+    assert_int_equal(one->is_complete, other->is_complete);
+    assert_int_equal(one->count, other->count);
+    for (size_t i = 0; i < one->count; i++) {
+        assert_string_equal(one->list[i].path, other->list[i].path);
+        assert_true(buffer_is_same(&one->list[i].text, &other->list[i].text));
+    }
 }
 
 /* What belongs to another role does not arrive. */
@@ -100,7 +92,7 @@ assert_hello_arrives(const struct hello *hello)
     if (is_start || hello->role == MAKER_WIRE)
         assert_same_config(&read.config, &hello->config);
     else
-        assert_same_config(&read.config, &(struct config){0});
+        assert_same_config(&read.config, &(struct config_files){0});
     assert_true(
         buffer_is_same(&read.report, is_end ? &hello->report : &(struct buffer){0}));
     assert_true(read.written == (is_end ? hello->written : 0));
@@ -113,9 +105,14 @@ assert_hello_arrives(const struct hello *hello)
 static void
 a_hello_arrives_in_each_role(void **state)
 {
+    struct config_file files[] = {
+        {.path = (char *)"/etc/virt-seed/virt-seed.conf"},
+        {.path = (char *)"/etc/virt-seed/conf.d/site.conf"},
+    };
     cleanup_failure struct failure *failure = NULL;
 
     (void)state;
+    buffer_append_string(&files[1].text, "unwired = warn\n");
     failure_set(&failure, FAILURE_RECORD, "the record is too large\nremove it");
     for (int role = MAKER_PREPARE; role <= MAKER_WIRE; role++) {
         struct hello hello = {
@@ -123,12 +120,7 @@ a_hello_arrives_in_each_role(void **state)
             .uuid = (char *)UNIT_UUID,
             .resumes = true,
             .record_failure = failure,
-            .config = {.autowire = true,
-                       .warn_unwired = true,
-                       .vendor_data = {.file = (char *)"site.yaml"},
-                       .default_keys = {.value = (char *)"ssh-ed25519 A\nssh-ed25519 B"},
-                       .default_user = {.value = (char *)""},
-                       .imds_address = (char *)SERVER},
+            .config = {.list = files, .count = ARRAY_SIZE(files), .is_complete = true},
             .written = (time_t)0x123456789a,
             .end = (char *)"shutdown",
         };
@@ -141,6 +133,7 @@ a_hello_arrives_in_each_role(void **state)
         buffer_clear(&hello.report);
         buffer_clear(&hello.next);
     }
+    buffer_clear(&files[1].text);
 }
 
 static void

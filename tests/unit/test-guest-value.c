@@ -50,9 +50,9 @@ takes_the_users_that_useradd_takes(void **state)
                                "1000", "$",   "a$b", "default", "\xc3\xa4", "a,b", NULL};
 
     (void)state;
-    assert_all(text_is_user_name, good, true);
-    assert_all(text_is_user_name, bad, false);
-    assert_limit(text_is_user_name, "", LIMIT_USER_NAME);
+    assert_all(guest_value_is_user_name, good, true);
+    assert_all(guest_value_is_user_name, bad, false);
+    assert_limit(guest_value_is_user_name, "", LIMIT_USER_NAME);
 }
 
 static void

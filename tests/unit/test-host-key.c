@@ -36,7 +36,7 @@ begin(void **state, const char *uuid, bool resumes, struct failure **failure)
                                       .config = &config,
                                       .key = &key};
     struct answerer answerer = {.root = unit_directory(state),
-                                .config = &config,
+                                .config = &config.files,
                                 .domain = {.uuid = uuid, .name = "web1"},
                                 .may_make_key = !resumes};
     const struct host host = answerer_host(&answerer);

@@ -13,7 +13,7 @@
 #include <libvirt/libvirt.h>
 
 #include "cli/cli.h"
-#include "host/configuration.h"
+#include "store/configuration.h"
 #include "store/libvirt-daemon.h"
 
 enum doctor_state {

@@ -159,8 +159,9 @@ doctor_files(struct doctor *doctor)
     if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure)) {
         cleanup_buffer struct buffer files = {0};
 
-        for (size_t i = 0; i < doctor->config.file_count; i++)
-            buffer_printf(&files, "%s%s", i > 0 ? ", " : ": ", doctor->config.files[i]);
+        for (size_t i = 0; i < doctor->config.files.count; i++)
+            buffer_printf(&files, "%s%s", i > 0 ? ", " : ": ",
+                          doctor->config.files.list[i].path);
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
                    "the configuration has no mistakes%s", files.data ? files.data : "");
     }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. After
- * virt-seed.conf come the files conf.d/NAME.conf in the order of their names; a later line
- * overrides an earlier one. In a session, the user's come after the host's.
- */
+/* The host's configuration, virt-seed.conf(5), of which host/config-files.h reads the files. */
 #pragma once
 
-#include "base/base.h"
+#include "host/config-files.h"
 
 /* What a domain gets from the host, and which of the files says so. */
 struct host_default {
@@ -15,20 +11,22 @@ struct host_default {
 };
 
 struct config {
-    char **files; /* those that were read, in their order, as host_default.file */
-    size_t file_count;
-    bool autowire;     /* wire a refused domain once its start has ended */
-    bool warn_unwired; /* unwired = warn: start without a seed */
-    char **file_directories;
-    size_t file_directory_count;
+    struct config_files files;
+    bool autowire;                    /* wire a refused domain once its start has ended */
+    bool warn_unwired;                /* unwired = warn: start without a seed */
     struct host_default vendor_data;  /* a file in those directories, for every domain */
     struct host_default default_keys; /* such a file, for domains without ssh keys */
     struct host_default default_user; /* a name, for domains that name no default user */
     /* The name of a row in host/datasource.h, written when a domain that chooses
      * none is wired. */
     struct host_default default_datasource;
-    char *imds_address; /* where guests find the metadata server; NULL if mistakes in the
-                           file leave it unknown */
+    /*
+     * Where guests find the metadata server: IPv4, or IPv6 in brackets, and a port but for 80.
+     * They must be able to reach it, so it is not a loopback address, which would be the
+     * guest's own, nor one that needs a scope, nor a name, which a booting guest might not be
+     * able to resolve. NULL if mistakes in the files leave it unknown.
+     */
+    char *imds_address;
 };
 
 /*
@@ -38,10 +36,11 @@ struct config {
  */
 int config_read(struct config *config, int root, struct failure **failure);
 
-void config_clear(struct config *config);
+/* The same from files that have been read; all else in the configuration must be empty. If
+ * they are not complete, that is as a failure. `*failure` may be set already; the first one
+ * counts. */
+int config_parse(struct config *config, struct failure **failure);
 
-/* Divides a line `key = value` of such a file, in place. Return: 1, 0 if it is empty or a
- * comment, or -EINVAL. */
-int config_split_line(char *line, char **key, char **value);
+void config_clear(struct config *config);
 
 #define cleanup_config __attribute__((cleanup(config_clear)))
