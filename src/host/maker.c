@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include <linux/close_range.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/fs.h"
@@ -204,11 +202,10 @@ fail_maker(struct maker *maker, const char *what, struct failure **failure)
         what);
 }
 
-/* The same for one that has ended too early. */
+/* The same for one that has ended with that status. */
 static int
-fail_ended(struct maker *maker, struct failure **failure)
+fail_ended(struct maker *maker, int status, struct failure **failure)
 {
-    const int status = maker_stop(maker);
     cleanup_free char *how = NULL;
 
     if (status >= 0 && WIFSIGNALED(status))
@@ -218,16 +215,15 @@ fail_ended(struct maker *maker, struct failure **failure)
     return fail_maker(maker, how ? how : "could not be waited for", failure);
 }
 
-/* Waits for the end of a maker that has said everything. */
+/* Waits for the end of a maker that has said everything. The socket is closed when it has
+ * begun to exit, and being killed does not change its status any more; one that has only
+ * closed the socket has not ended well. */
 static int
 wait_for_end(struct maker *maker, struct failure **failure)
 {
     cleanup_buffer struct buffer more = {0};
-    cleanup_close int process = (int)syscall(SYS_pidfd_open, maker->pid, 0);
-    struct pollfd ended = {.fd = process, .events = POLLIN};
-    siginfo_t end = {0};
     const int found = message_receive(maker->socket, maker->end, &more);
-    const int64_t left = maker->end - clock_milliseconds();
+    int status;
 
     if (found == -EAGAIN)
         return fail_maker(maker, "did not end", failure);
@@ -235,16 +231,8 @@ wait_for_end(struct maker *maker, struct failure **failure)
         return fail_maker(maker, "ended before it had heard everything", failure);
     if (found != 0)
         return fail_maker(maker, "said too much", failure);
-    if (process >= 0 && poll(&ended, 1, left > 0 ? (int)left : 0) == 0)
-        return fail_maker(maker, "did not end", failure);
-    while (waitid(P_PID, (id_t)maker->pid, &end, WEXITED | WNOWAIT) < 0) {
-        if (errno != EINTR)
-            return fail_maker(maker, "could not be waited for", failure);
-    }
-    if (end.si_code != CLD_EXITED || end.si_status != 0)
-        return fail_ended(maker, failure);
-    maker_stop(maker);
-    return 0;
+    status = maker_stop(maker);
+    return status == 0 ? 0 : fail_ended(maker, status, failure);
 }
 
 /* --- the conversation ---------------------------------------------------------------------- */
@@ -256,7 +244,7 @@ maker_say_hello(struct maker *maker, const struct hello *hello, struct failure *
 
     hello_put(hello, &message);
     if (message_send(maker->socket, maker->end, MESSAGE_HELLO, &message) < 0)
-        return fail_ended(maker, failure);
+        return fail_ended(maker, maker_stop(maker), failure);
     return 0;
 }
 
@@ -271,7 +259,7 @@ answer_needs(struct maker *maker, enum maker_role role, const struct host *host,
     host->answer(host->data, needs);
     answers_put(needs, &answers);
     if (message_send(maker->socket, maker->end, MESSAGE_ANSWERS, &answers) < 0)
-        return fail_ended(maker, failure);
+        return fail_ended(maker, maker_stop(maker), failure);
     return 0;
 }
 
@@ -311,7 +299,7 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
     }
     /* It may have ended before it has heard everything. */
     if (found == 0 || found == -ECONNRESET)
-        return fail_ended(maker, failure);
+        return fail_ended(maker, maker_stop(maker), failure);
     if (found == -EAGAIN)
         return fail_maker(maker, "took too long", failure);
     if (found != (int)kind)
