@@ -160,12 +160,11 @@
 /* Seconds from restore or migrate to the guest's prepare; libvirt needs milliseconds. */
 #define LIMIT_RESUME_SECONDS 10
 
-/* What the maker may say: warnings, bytes of a text; of what is served, documents and depth
- * of their paths; bytes of the metadata server's address. */
+/* What the maker may say: warnings, bytes of a text; documents that are served; bytes of the
+ * metadata server's address. */
 #define LIMIT_NOTES 32
 #define LIMIT_MAKER_TEXT (2UL * LIMIT_MESSAGE)
-#define LIMIT_SERVED_DOCUMENTS 64
-#define LIMIT_SERVED_DEPTH 4
+#define LIMIT_SERVED_DOCUMENTS 4
 #define LIMIT_SERVER 64
 #define LIMIT_WIRING_CHANGES 64
 

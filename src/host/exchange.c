@@ -138,27 +138,17 @@ answers_put(const struct needs *needs, struct buffer *message)
 
 /* --- the verdict: reading --------------------------------------------------------------- */
 
-/* Return: whether it is a path below the documents: names of letters, digits and "._-", none
- * of which leads up, and not the name of the file that says who may read them. */
 static bool
-is_document_path(const char *path)
+is_document(const char *path)
 {
-    static const char characters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/";
-    cleanup_free char *copy = xstrdup(path);
-    char *rest = copy;
-    int depth = 0;
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
 
-    if (path[strspn(path, characters)])
-        return false;
-    for (char *name = strsep(&rest, "/"); name; name = strsep(&rest, "/")) {
-        if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-            return false;
-        if (depth == 0 && strcmp(name, IMDS_ACCESS) == 0)
-            return false;
-        depth++;
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        if (strcmp(paths[i], path) == 0)
+            return true;
     }
-    return depth <= LIMIT_SERVED_DEPTH;
+    return false;
 }
 
 static bool
@@ -169,7 +159,7 @@ documents_get(struct seed *seed, struct message *message)
     for (uint32_t i = 0; i < count && !message->is_bad; i++) {
         cleanup_free char *path = message_get_text(message, LIMIT_PATH, false);
 
-        if (!path || !is_document_path(path) || seed_find_document(seed, path))
+        if (!path || !is_document(path) || seed_find_document(seed, path))
             return false;
         message_get_bytes(message, LIMIT_SEED, &seed_add_document(seed, path)->data);
     }

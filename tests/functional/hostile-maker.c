@@ -69,15 +69,14 @@ enum outcome {
     REFUSED,
     STARTS,
     EITHER,
-    LATE,  /* refused by the keeper's alarm */
-    FAILS, /* while it is published */
-    SAME,  /* of a record: it stays as it was */
+    LATE, /* refused by the keeper's alarm */
+    SAME, /* of a record: it stays as it was */
     CHANGED,
 };
 
 static const char *const outcome_names[] = {
-    [REFUSED] = "refused", [STARTS] = "starts", [EITHER] = "either",   [LATE] = "late",
-    [FAILS] = "fails",     [SAME] = "same",     [CHANGED] = "changed",
+    [REFUSED] = "refused", [STARTS] = "starts", [EITHER] = "either",
+    [LATE] = "late",       [SAME] = "same",     [CHANGED] = "changed",
 };
 
 struct conversation {
@@ -129,10 +128,10 @@ static const struct conversation starts[] = {
     {"it needs a file", STARTS, "content of base.yaml", ASK(FILE_NEED("base.yaml"))},
     {"it needs a secret", STARTS, "content of web1",
      ASK(SECRET_NEED("web1", "userdata"))},
-    {"documents with another's UUID",
+    {"a document with another's UUID",
      STARTS,
      NULL,
-     {HELLO, VERDICT(SEED, SERVED, MACS(1), N(1), T(OTHER_UUID), T("content"), REST)}},
+     {HELLO, VERDICT(SEED, SERVED, MACS(1), N(1), T("user-data"), T(OTHER_UUID), REST)}},
     {"a record and a note with another's UUID",
      STARTS,
      NULL,
@@ -684,7 +683,7 @@ outcome_of(const struct maker_rows *group, const struct maker_row *row)
         return REFUSED;
     if (row->may_fail_later)
         return EITHER;
-    return row->fails_later ? FAILS : STARTS;
+    return STARTS;
 }
 
 static void

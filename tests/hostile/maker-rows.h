@@ -42,9 +42,7 @@ struct maker_row {
     const char *what;
     struct field fields[MOST_FIELDS];
     struct exchange_given given;
-    /* The message is taken, but the start fails while its seed is published. */
-    bool fails_later;
-    /* The same, or it starts: that depends on the host's network. */
+    /* The message is taken, and the start may still fail: that depends on the host's network. */
     bool may_fail_later;
 };
 

@@ -432,7 +432,7 @@ what_is_served_arrives(void **state)
     verdict.publication.served.mac_count = 2;
     buffer_append(&seed_add_document(&verdict.seed, "user-data")->data, "\0\1\2", 3);
     buffer_append_string(&seed_add_document(&verdict.seed, "meta-data")->data, "");
-    seed_add_document(&verdict.seed, "openstack/latest/meta_data.json");
+    seed_add_document(&verdict.seed, "network-config");
     verdict.key.public = xstrdup(PUBLIC_KEY);
     verdict.server = xstrdup(SERVER);
     verdict.may_lack_server = true;
