@@ -303,16 +303,6 @@ stat_own(struct scan *scan)
     }
 }
 
-bool
-forbidden_paths_have(int root, int fd)
-{
-    struct scan scan = {.root = root};
-    const char *directory = NULL;
-
-    stat_own(&scan);
-    return find_above(&scan, fd, &directory) == 0 && directory;
-}
-
 int
 forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
                       struct failure **failure)

@@ -26,6 +26,3 @@
  */
 int forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
                           struct failure **failure);
-
-/* Return: whether the opened file is in one of these directories below `root`. */
-bool forbidden_paths_have(int root, int fd);

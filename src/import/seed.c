@@ -9,10 +9,10 @@
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/scope.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
 #include "seed/layout.h"
@@ -446,6 +446,36 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     return 0;
 }
 
+/* Return: the kernel's path of the opened file, owned by the caller (free), or NULL. */
+static char *
+find_path(int fd)
+{
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
+    char path[PATH_MAX];
+    const ssize_t length = readlink(link, path, sizeof(path));
+
+    return length < 0 ? NULL : xstrndup(path, (size_t)length);
+}
+
+/* Return: whether the opened file is in a directory of virt-seed's, or nobody can tell. */
+static bool
+is_ours(int root, int fd)
+{
+    const char *const directories[] = {scope()->rundir, scope()->reportdir,
+                                       scope()->statedir, scope()->confdir,
+                                       scope()->trydir};
+    cleanup_free char *path = find_path(fd);
+
+    for (size_t i = 0; path && i < ARRAY_SIZE(directories); i++) {
+        cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
+        cleanup_free char *above = directory < 0 ? NULL : find_path(directory);
+
+        if (above && fs_is_below(path, above))
+            return true;
+    }
+    return !path;
+}
+
 int
 import_image(struct import *import, const char *path, struct failure **failure)
 {
@@ -458,7 +488,7 @@ import_image(struct import *import, const char *path, struct failure **failure)
             "virt-install deletes its seed when it ends: give the documents yourself, "
             "with 'virt-seed set --user-data FILE'",
             path);
-    if (forbidden_paths_have(import->root, fd))
+    if (is_ours(import->root, fd))
         return failure_set(failure, FAILURE_FORBIDDEN_PATH,
                            "another tool's seed, '%s', is in a directory of virt-seed's\n"
                            "detach the disk: it may be the seed of another domain",
