@@ -38,6 +38,7 @@ libbase_a_SOURCES = \
 	%D%/base/qemu-list.h \
 	%D%/base/scope.c \
 	%D%/base/scope.h \
+	%D%/base/shell-word.c \
 	%D%/base/signals.c \
 	%D%/base/text.c \
 	%D%/base/text.h \

@@ -3,6 +3,8 @@
 
 #include <syslog.h>
 
+#include "base/fs.h"
+#include "base/scope.h"
 #include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/io.h"
@@ -12,10 +14,11 @@
 #include "wire/wire.h"
 
 struct options {
-    bool after_refusal;
+    const char *after_refusal;
     struct change_options change;
 };
 
+#define LIMIT_ENVIRONMENT (64 * KIB)
 #define WAIT_MILLISECONDS 50
 #define WAIT_ROUNDS (LIMIT_HOOK_SECONDS * 1000 / WAIT_MILLISECONDS)
 
@@ -34,10 +37,32 @@ wait_for_end(virDomainPtr domain, struct failure **failure)
     return failure_set(failure, FAILURE_LIBVIRT, "the domain is running");
 }
 
+/*
+ * Takes over what tells a client where the socket of a session's daemon is. libvirt omits it
+ * from a hook's environment, but the daemon, the hook's parent, has it.
+ */
+static void
+take_way_to_daemon(int root, const char *daemon)
+{
+    static const char *const names[] = {"XDG_RUNTIME_DIR=", "XDG_CACHE_HOME="};
+    cleanup_free char *path = xasprintf("/proc/%s/environ", daemon);
+    static struct buffer environment; /* stays: what putenv(3) is given becomes ours */
+
+    if (fs_read_in_root(root, path, LIMIT_ENVIRONMENT, &environment) < 0)
+        return;
+    for (const char *at = environment.data; at && *at; at += strlen(at) + 1) {
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+            if (strncmp(at, names[i], strlen(names[i])) == 0)
+                putenv((char *)at);
+        }
+    }
+}
+
 /* Nobody reads the standard error of what the hook runs: the log gets what happened. The
  * hook's caller is root, so a maker reads the definition. */
 static int
-wire_after_refusal(const struct context *context, struct failure **failure)
+wire_after_refusal(const struct context *context, const char *daemon,
+                   struct failure **failure)
 {
     const char *name = context->operands[0];
     cleanup_connection virConnectPtr connection = NULL;
@@ -47,6 +72,8 @@ wire_after_refusal(const struct context *context, struct failure **failure)
     if (definition_is_file(name))
         return failure_set(failure, FAILURE_USAGE,
                            "--after-refusal needs a domain\ngive its UUID");
+    if (scope()->home)
+        take_way_to_daemon(context->root, daemon);
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     connection = libvirt_connect(context->uri, false, failure);
     if (connection)
@@ -106,7 +133,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
     cleanup_free char *summary = NULL;
 
     if (options->after_refusal)
-        return wire_after_refusal(context, failure);
+        return wire_after_refusal(context, options->after_refusal, failure);
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
     if (change.replace && adopt_seed(&definition, context, &wiring, failure) < 0)
@@ -135,8 +162,8 @@ static const struct option_row rows[] = {
         "replace another tool's seed, and take over its documents if the domain has none"),
     CHANGE_ROWS,
     OPTION(
-        0, "after-refusal", NULL, after_refusal,
-        "for the hook: wait until the refused start has ended, and write to the system's log"),
+        0, "after-refusal", "PID", after_refusal,
+        "for the hook: wait until the refused start has ended, which that process of libvirt's has run, and write to the system's log"),
     OPTION_END,
 };
 

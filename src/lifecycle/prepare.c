@@ -179,29 +179,6 @@ record_earlier_result(const struct start *start)
                               failure);
 }
 
-#define LIMIT_ENVIRONMENT (64 * KIB)
-
-/*
- * Takes over what tells a client where the socket of a session's daemon is. libvirt omits it
- * from a hook's environment, but the daemon, our parent, has it.
- */
-static void
-take_way_to_daemon(int root)
-{
-    static const char *const names[] = {"XDG_RUNTIME_DIR=", "XDG_CACHE_HOME="};
-    cleanup_free char *path = xasprintf("/proc/%ld/environ", (long)getppid());
-    static struct buffer environment; /* stays: what putenv(3) is given becomes ours */
-
-    if (fs_read_in_root(root, path, LIMIT_ENVIRONMENT, &environment) < 0)
-        return;
-    for (const char *at = environment.data; at && *at; at += strlen(at) + 1) {
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-            if (strncmp(at, names[i], strlen(names[i])) == 0)
-                putenv((char *)at);
-        }
-    }
-}
-
 /*
  * Starts a detached `virt-seed wire`: the definition cannot be changed while libvirt holds
  * the domain's lock, until the hook and the failed start have ended. It must not keep our
@@ -215,19 +192,18 @@ begin_autowire(const struct lifecycle *lifecycle)
     cleanup_free char *beside = process_path_beside("virt-seed");
     const bool is_beside = beside && access(beside, X_OK) == 0;
     char *command = is_beside ? beside : (char *)VIRT_SEED_BINDIR "/virt-seed";
+    cleanup_free char *option = xasprintf("--after-refusal=%ld", (long)getppid());
     char *arguments[] = {command,
                          (char *)"--connect",
                          (char *)scope()->uri,
                          (char *)"wire",
-                         (char *)"--after-refusal",
+                         option,
                          (char *)lifecycle->uuid,
                          NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error;
 
-    if (scope()->home)
-        take_way_to_daemon(lifecycle->root);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
@@ -242,21 +218,16 @@ begin_autowire(const struct lifecycle *lifecycle)
     return error == 0;
 }
 
-/* Refuses with the verdict's failure, which may have no hint; wires the domain's definition
- * if that helps. */
+/* Refuses with the verdict's failure; wires the domain's definition if that helps. */
 static int
 refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
-    cleanup_free char *name = xshellquote(start->lifecycle->name);
-
     *failure = steal(verdict->refusal);
     if (verdict->hint_if_wired && begin_autowire(start->lifecycle)) {
         free((*failure)->hint);
         (*failure)->hint = steal(verdict->hint_if_wired);
     }
-    if ((*failure)->hint && !*(*failure)->hint)
-        free(steal((*failure)->hint));
-    return failure_hint(failure, "look at what it asks for: virt-seed check %s", name);
+    return -1;
 }
 
 /* What has to be known before the maker is told anything. */

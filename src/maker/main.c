@@ -102,8 +102,10 @@ run_prepare(struct hello *hello)
     cleanup_buffer struct buffer message = {0};
 
     verdict.publication.output = MAKER_OUTPUT;
-    if (make_verdict(hello, &verdict, &verdict.refusal) < 0)
+    if (make_verdict(hello, &verdict, &verdict.refusal) < 0) {
         verdict.kind = VERDICT_REFUSE;
+        failure_hint(&verdict.refusal, CHECK_HINT, hello->uuid);
+    }
     verdict_put(&verdict, &message);
     return message_send(MAKER_SOCKET, MESSAGE_NO_END, MESSAGE_VERDICT, &message);
 }

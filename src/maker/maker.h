@@ -12,6 +12,9 @@
 
 /* --- prepare.c: from a domain's XML to the verdict on its start ----------------------- */
 
+/* For a refusal that has no other hint: the domain's name, or its UUID. */
+#define CHECK_HINT "look at what it asks for: virt-seed check %s"
+
 /* Changes nothing on the host, and asks it once. `domain` is as libvirt has it, and is
  * changed; `resumes` is of a guest, instead of booting one. The verdict must be
  * VERDICT_NONE. */

@@ -370,11 +370,13 @@ maker_prepare(const struct host *host, const struct config *config, struct domai
     };
 
     const size_t note_count = verdict->note_count;
+    cleanup_free char *name = xshellquote(domain->name);
 
     wire_facts_read(&making.facts, domain);
     if (prepare(&making, &verdict->refusal) == 0)
         return;
     verdict->kind = VERDICT_REFUSE;
+    failure_hint(&verdict->refusal, CHECK_HINT, name);
     /* They say how the guest starts. */
     while (verdict->note_count > note_count)
         free(verdict->notes[--verdict->note_count]);

@@ -266,7 +266,7 @@ END
     lifecycle_beside_a_stand_in
     refuses_start unwired.xml 'wiring it now; run: virsh start web1'
     wait_until 60 test -e noted
-    [[ $(head -n 1 noted) = "--connect qemu:///system wire --after-refusal $uuid" ]]
+    [[ $(head -n 1 noted) = "--connect qemu:///system wire --after-refusal="*" $uuid" ]]
     # It has none of the descriptors that libvirt reads until they are closed.
     [[ $(tail -n 1 noted) = /dev/null ]]
 }
