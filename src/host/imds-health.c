@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: two sockets bound to the same address cannot both listen (SO_REUSEADDR,
- * socket(7)). So if a socket can be bound, nothing is listening. It does not disturb a
- * server that starts listening with that option, as systemd and virt-seed-imds do.
+ * How it works: the kernel's tables say whether a socket listens at the address, and whose
+ * it is. Any user may listen on a port of 1024 and above, and answer as the server does. So
+ * root, which systemd is, the user of the unit, or the user who asks must have made it.
  *
  * systemd's socket listens even if the server cannot start. So the server gets a request,
  * but only if the address belongs to this host: no packet leaves the host, and a cloud's
  * metadata server with the same address is not disturbed. Each step has its own time
  * limit, and a single read takes the answer, so a dead or slow server costs a few seconds
  * at most.
- *
- * Any user may listen on a port of 1024 and above, and answer as the server does. So
- * /proc/net/tcp must say that root, which systemd is, the user of the unit, or the user who
- * asks has made the sockets that listen there.
  */
 #include "config.h"
 
@@ -28,22 +24,6 @@
 /* An answer begins with the version and the status. */
 #define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
 #define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
-
-static bool
-can_be_bound(const union inet_address *address, socklen_t size)
-{
-    const bool ipv6 = address->any.sa_family == AF_INET6;
-    const int on = 1;
-    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
-        return false;
-    /* The address may be added to an interface later (IP_FREEBIND, ip(7)). */
-    if (setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
-                   ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) < 0)
-        return false;
-    return bind(fd, &address->any, size) == 0;
-}
 
 /*
  * Connects from the address itself, which works only if it is this host's own.
@@ -68,13 +48,16 @@ connect_to(const union inet_address *address, socklen_t size)
 
 /* --- whose socket it is -------------------------------------------------------------- */
 
-/*
- * Looks in a table of the kernel for sockets that listen at the address and port as it is
- * written there, or at the port of any address. Return: whether there is one; `stranger` is
- * then the user of the first one that is not trusted, or 0.
- */
-static bool
-find_listener(const char *table, const char *own, uid_t *stranger)
+/* The sockets that listen at an address. */
+struct listeners {
+    bool is_any;    /* there is one, or the kernel does not tell */
+    uid_t stranger; /* the user of the first one that is not trusted; 0 if all are */
+};
+
+/* Looks in a table of the kernel for the address and port as it is written there, and for the
+ * port of any address. */
+static void
+look_up(struct listeners *listeners, const char *table, const char *own)
 {
     /* In a line: its number, the address, the other's, the state, three more, the user. */
     enum {
@@ -89,9 +72,10 @@ find_listener(const char *table, const char *own, uid_t *stranger)
     cleanup_close int root = fs_open_root("/");
     const struct user server = user_find(root, IMDS_USER);
     size_t size = 0;
-    bool is_found = false;
 
     memset(any, '0', strcspn(any, ":"));
+    if (!file && errno != ENOENT)
+        listeners->is_any = true;
     while (file && getline(&line, &size, file) > 0) {
         const char *fields[FIELDS] = {NULL};
         char *rest = NULL;
@@ -104,39 +88,38 @@ find_listener(const char *table, const char *own, uid_t *stranger)
             continue;
         if (strcmp(fields[ADDRESS], own) != 0 && strcmp(fields[ADDRESS], any) != 0)
             continue;
-        is_found = true;
+        listeners->is_any = true;
         user = (uid_t)strtoul(fields[USER], NULL, 10);
         is_trusted = user == 0 || user == geteuid();
         is_trusted = is_trusted || (server.is_known && user == server.uid);
-        if (!is_trusted && *stranger == 0)
-            *stranger = user;
+        if (!is_trusted && listeners->stranger == 0)
+            listeners->stranger = user;
     }
-    return is_found;
+    /* What could not be read to its end does not say that nothing listens. */
+    if (file && ferror(file))
+        listeners->is_any = true;
 }
 
-/*
- * The kernel prefers a socket of IPv4 to one of IPv6, which may take its connections, too.
- * Return: the user of one that listens at the address and is not trusted; 0 if there is
- * none, or the tables cannot be read.
- */
-static uid_t
-find_stranger(const union inet_address *address, unsigned int port)
+/* The kernel prefers a socket of IPv4 to one of IPv6, which may take its connections, too. */
+static struct listeners
+find_listeners(const union inet_address *address, unsigned int port)
 {
     const uint32_t *words = address->ipv6.sin6_addr.s6_addr32;
     const uint32_t mapped[] = {0, 0, htonl(0xffff), address->ipv4.sin_addr.s_addr};
     cleanup_free char *of_ipv4 = xasprintf("%08X:%04X", mapped[3], port);
     cleanup_free char *of_ipv6 = NULL;
-    uid_t stranger = 0;
+    struct listeners listeners = {0};
 
     if (address->any.sa_family == AF_INET) {
-        if (find_listener("/proc/net/tcp", of_ipv4, &stranger))
-            return stranger;
+        look_up(&listeners, "/proc/net/tcp", of_ipv4);
+        if (listeners.is_any)
+            return listeners;
         words = mapped;
     }
     of_ipv6 =
         xasprintf("%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3], port);
-    find_listener("/proc/net/tcp6", of_ipv6, &stranger);
-    return stranger;
+    look_up(&listeners, "/proc/net/tcp6", of_ipv6);
+    return listeners;
 }
 
 /* --- what it answers ------------------------------------------------------------------ */
@@ -194,7 +177,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
     cleanup_free char *where = NULL;
     cleanup_close int fd = -1;
     const char *wrong;
-    uid_t stranger;
+    struct listeners listeners;
 
     /* It is one that store/configuration.c or seed_url_parse() has accepted. */
     assert(size > 0);
@@ -205,15 +188,15 @@ imds_health_ask(const char *url_address, struct failure **failure)
         where = xstrdup(url_address);
     }
     inet_address_set_port(&address, port);
-    if (can_be_bound(&address, size))
+    listeners = find_listeners(&address, (unsigned int)port);
+    if (!listeners.is_any)
         return absent(where, failure);
-    stranger = find_stranger(&address, (unsigned int)port);
-    if (stranger != 0) {
+    if (listeners.stranger != 0) {
         failure_set(failure, FAILURE_IMDS_USER,
                     "a program of user %u is listening at %s, where guests look for the "
                     "metadata server\n"
                     "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
-                    stranger, where, port);
+                    listeners.stranger, where, port);
         return IMDS_FOREIGN;
     }
     fd = connect_to(&address, size);
