@@ -211,6 +211,8 @@ libstore_a_SOURCES = \
 	%D%/store/guest-login.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
+	%D%/store/imds-check.c \
+	%D%/store/imds-check.h \
 	%D%/store/imds-read.c \
 	%D%/store/imds-read.h \
 	%D%/store/leftovers.c \

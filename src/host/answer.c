@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "host/answer.h"
 #include "host/domain-secret.h"
+#include "host/imds-tree.h"
 #include "host/label.h"
 #include "host/record-file.h"
 
@@ -136,6 +137,18 @@ answer_definition(const struct answerer *answerer, struct need *need)
     return 0;
 }
 
+/* --- the metadata server -------------------------------------------------------------- */
+
+static void
+answer_server(const struct answerer *answerer, struct need *need)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(answerer->root, scope()->rundir);
+
+    need->server = imds_tree_find(rundir);
+    if (need->server.health == IMDS_HEALTHY)
+        need->server = imds_health_find(need->name);
+}
+
 /* --- all of them ---------------------------------------------------------------------- */
 
 static int
@@ -154,6 +167,9 @@ answer_one(const struct answerer *answerer, struct need *need)
         return answer_kept(answerer, need);
     case NEED_LABEL:
         need->word = label_find(need->name);
+        return 0;
+    case NEED_SERVER:
+        answer_server(answerer, need);
         return 0;
     case NEED_DEFINITION:
         return answer_definition(answerer, need);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/inet.h"
 #include "base/names.h"
 #include "host/datasource.h"
 #include "host/exchange.h"
@@ -75,6 +74,7 @@ static const size_t name_limits[] = {
     [NEED_HOST_KEY] = 0,
     [NEED_PASSWORD] = LIMIT_SECRET_NAME,
     [NEED_LABEL] = PATH_MAX,
+    [NEED_SERVER] = LIMIT_SERVER,
     [NEED_DEFINITION] = 0,
 };
 
@@ -127,6 +127,8 @@ answers_put(const struct needs *needs, struct buffer *message)
 
         message_put_failure(message, need->failure);
         message_put_number(message, need->word);
+        message_put_number(message, need->server.health);
+        message_put_number(message, need->server.number);
         message_put_number(message, need->failure ? 0 : (uint32_t)need->entry_count);
         for (size_t entry = 0; !need->failure && entry < need->entry_count; entry++) {
             message_put_text(message, need->entries[entry].key);
@@ -257,26 +259,13 @@ key_get(struct host_key *key, enum key_right right, struct message *message)
 }
 
 static bool
-is_address(const char *text)
-{
-    union inet_address address;
-    int port;
-
-    return inet_address_read(&address, text, &port) > 0;
-}
-
-static bool
 seed_get(struct verdict *verdict, enum key_right right, struct message *message)
 {
     if (!publication_get(verdict, message) || !key_get(&verdict->key, right, message))
         return false;
-    verdict->server = message_get_text(message, LIMIT_SERVER, true);
-    verdict->may_lack_server = message_get_number(message, 1);
     verdict->digest = message_get_text(message, DIGEST_LENGTH, true);
     message_get_bytes(message, LIMIT_RECORD, &verdict->next_record);
     if (message->is_bad)
-        return false;
-    if (verdict->server && !is_address(verdict->server))
         return false;
     if (!verdict->digest)
         return true;
@@ -326,7 +315,6 @@ verdict_clear(struct verdict *verdict)
     publication_clear(&verdict->publication);
     seed_clear(&verdict->seed);
     host_key_clear(&verdict->key);
-    free(verdict->server);
     free(verdict->digest);
     buffer_clear(&verdict->next_record);
     *verdict = VERDICT_NONE;

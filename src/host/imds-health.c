@@ -124,10 +124,7 @@ find_listeners(const union inet_address *address, unsigned int port)
 
 /* --- what it answers ------------------------------------------------------------------ */
 
-static const char another_server[] = "it is another server";
-
-/* Return: NULL if it answers like the metadata server, else what it does instead. */
-static const char *
+static enum imds_health
 ask(int fd)
 {
     char answer[ANSWER_LENGTH + 1] = "";
@@ -136,108 +133,39 @@ ask(int fd)
     if (count > 0)
         count = recv(fd, answer, ANSWER_LENGTH, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return "it accepts the connection but sends nothing";
+        return IMDS_SILENT;
     if (count <= 0)
-        return "it closes the connection";
+        return IMDS_CLOSING;
     if (strcmp(answer + VERSION_LENGTH, "503") == 0)
-        return "it cannot read the seeds; its log says why";
-    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : another_server;
+        return IMDS_FAILING;
+    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? IMDS_HEALTHY : IMDS_OTHER;
 }
 
-static enum imds_health
-silent(const char *where, const char *what, struct failure **failure)
-{
-    failure_set(failure, FAILURE_IMDS,
-                "the metadata server at %s does not answer: %s\n"
-                "find out why: systemctl status virt-seed-imds.service; journalctl -u "
-                "virt-seed-imds.service",
-                where, what);
-    return IMDS_SILENT;
-}
-
-static enum imds_health
-absent(const char *where, struct failure **failure)
-{
-    failure_set(
-        failure, FAILURE_IMDS,
-        "nothing is listening at %s\n"
-        "start the metadata server: systemctl enable --now virt-seed-imds.socket "
-        "virt-seed-imds.service; see virt-seed-imds(8) for the address it should listen "
-        "on",
-        where);
-    return IMDS_ABSENT;
-}
-
-enum imds_health
-imds_health_ask(const char *url_address, struct failure **failure)
+struct imds_finding
+imds_health_find(const char *url_address)
 {
     union inet_address address;
     int port;
     const socklen_t size = inet_address_read(&address, url_address, &port);
-    cleanup_free char *where = NULL;
     cleanup_close int fd = -1;
-    const char *wrong;
     struct listeners listeners;
 
-    /* It is one that store/configuration.c or seed_url_parse() has accepted. */
-    assert(size > 0);
-    if (port < 0) {
+    if (size == 0)
+        return (struct imds_finding){IMDS_UNKNOWN, EINVAL};
+    if (port < 0)
         port = HTTP_PORT;
-        where = xasprintf("%s, port %d", url_address, port);
-    } else {
-        where = xstrdup(url_address);
-    }
     inet_address_set_port(&address, port);
     listeners = find_listeners(&address, (unsigned int)port);
     if (!listeners.is_any)
-        return absent(where, failure);
-    if (listeners.stranger != 0) {
-        failure_set(failure, FAILURE_IMDS_USER,
-                    "a program of user %u is listening at %s, where guests look for the "
-                    "metadata server\n"
-                    "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
-                    listeners.stranger, where, port);
-        return IMDS_FOREIGN;
-    }
+        return (struct imds_finding){.health = IMDS_ABSENT};
+    if (listeners.stranger != 0)
+        return (struct imds_finding){IMDS_FOREIGN, listeners.stranger};
     fd = connect_to(&address, size);
     if (fd == -ECONNREFUSED)
-        return absent(where, failure);
+        return (struct imds_finding){.health = IMDS_ABSENT};
     if (fd == -EINPROGRESS || fd == -EAGAIN || fd == -ETIMEDOUT)
-        return silent(where, "it does not accept the connection", failure);
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_IMDS, fd,
-                          "could not query the metadata server at %s\n"
-                          "if no interface has the address: systemctl restart "
-                          "virt-seed-imds-address.service",
-                          where);
-        return IMDS_UNKNOWN;
-    }
-    wrong = ask(fd);
-    if (!wrong)
-        return IMDS_HEALTHY;
-    if (wrong != another_server)
-        return silent(where, wrong, failure);
-    failure_set(
-        failure, FAILURE_IMDS,
-        "another server is listening at %s, where guests look for the metadata server\n"
-        "find out which one it is, and stop it: ss -ltnp 'sport = :%d'",
-        where, port);
-    return IMDS_FOREIGN;
-}
-
-int
-imds_health_check(const char *url_address, struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-    enum imds_health health = imds_health_ask(url_address, &reason);
-    const char *consequence = "come up as a new machine";
-
-    if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
-        return 0;
-    if (reason->code == FAILURE_IMDS_USER)
-        consequence = "take its seed from it";
-    return failure_set(failure, reason->code,
-                       "asks for datasource=\"nocloud-net\", but %s: the guest would %s\n"
-                       "%s",
-                       reason->message, consequence, reason->hint);
+        return (struct imds_finding){.health = IMDS_DEAF};
+    if (fd < 0)
+        return (struct imds_finding){IMDS_UNKNOWN, (uint32_t)-fd};
+    return (struct imds_finding){.health = ask(fd)};
 }

@@ -15,9 +15,6 @@
 /* If nobody has made the tree for the server. */
 #define CLOSED_MODE 0700
 
-#define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
-#define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
-
 /* --- names ------------------------------------------------------------------------ */
 
 bool
@@ -52,44 +49,27 @@ imds_macs_format(const struct imds_mac *macs, size_t count)
 
 /* --- the tree --------------------------------------------------------------------- */
 
-static int
-fail_missing(struct failure **failure)
-{
-    return failure_set(
-        failure, FAILURE_IMDS,
-        ASKS "%s does not exist\n"
-             "create it and start the server: systemd-sysusers && " MAKE " && "
-             "systemctl enable --now virt-seed-imds.socket "
-             "virt-seed-imds.service; or use datasource=\"nocloud\", which is a disk",
-        IMDS_TREE);
-}
-
-int
-imds_tree_check(int rundir, struct failure **failure)
+struct imds_finding
+imds_tree_find(int rundir)
 {
     struct stat above, status;
 
     if (rundir < 0)
-        return fail_missing(failure);
+        return (struct imds_finding){.health = IMDS_TREE_MISSING};
     if (fstat(rundir, &above) < 0)
-        return 0;
-    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-        if (errno == ENOENT)
-            return fail_missing(failure);
-        return 0;
-    }
+        return (struct imds_finding){.health = IMDS_HEALTHY};
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return (struct imds_finding){.health = errno == ENOENT ? IMDS_TREE_MISSING
+                                                               : IMDS_HEALTHY};
     if (!S_ISDIR(status.st_mode))
-        return failure_set(failure, FAILURE_IMDS,
-                           ASKS "%s is not a directory\n"
-                                "replace it with a directory: " MAKE,
-                           IMDS_TREE);
+        return (struct imds_finding){.health = IMDS_TREE_NO_DIRECTORY};
     if ((status.st_mode & 050) != 050)
-        return failure_set(failure, FAILURE_IMDS,
-                           ASKS
-                           "%s has mode %04o, expected 0750 with the server's group\n"
-                           "fix it: " MAKE,
-                           IMDS_TREE, status.st_mode & 07777);
-    return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
+        return (struct imds_finding){IMDS_TREE_CLOSED, status.st_mode & 07777};
+    if (status.st_uid != above.st_uid)
+        return (struct imds_finding){IMDS_TREE_OWNER, status.st_uid};
+    if (status.st_mode & 022)
+        return (struct imds_finding){IMDS_TREE_OPEN, status.st_mode & 07777};
+    return (struct imds_finding){.health = IMDS_HEALTHY};
 }
 
 int

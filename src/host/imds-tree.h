@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "host/imds-health.h"
 
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
@@ -78,9 +78,9 @@ struct imds_domain {
     const struct seed *seed; /* borrowed; its documents have their names below UUID/ */
 };
 
-/* Refuses a tree that nobody has made for the server, which could not read one made
- * here; a missing one, too, as with a `rundir` below 0. */
-int imds_tree_check(int rundir, struct failure **failure);
+/* Looks for what would keep the server from reading it: nobody has made it for the server,
+ * which could not read one made here, or it is missing, as with a `rundir` below 0. */
+struct imds_finding imds_tree_find(int rundir);
 
 /* Opens the tree in the run-time directory (rundir_open); makes it if it is missing.
  * Return: a descriptor, owned by the caller, or -1. */

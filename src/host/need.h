@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "host/imds-health.h"
 
 enum need_kind {
     NEED_FILE,         /* `name`, below the configured directories: its content */
@@ -19,6 +19,7 @@ enum need_kind {
     NEED_PASSWORD,     /* `name` of the hash that is kept for the domain: its content, or
                           NEED_WORD_MISSING */
     NEED_LABEL,        /* `name`, the path of a disk: one of NEED_WORD_LABEL_… */
+    NEED_SERVER,       /* `name`, the metadata server's address: what it is found to do */
     NEED_DEFINITION,   /* the domain's: one of NEED_WORD_DEFINITION_… */
 };
 
@@ -49,6 +50,7 @@ struct need {
     /* The answer. */
     struct failure *failure; /* NULL if there is none */
     enum need_word word;
+    struct imds_finding server;
     struct need_entry *entries;
     size_t entry_count;
 };

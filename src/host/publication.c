@@ -14,8 +14,11 @@ publish_documents(const struct publication *publication, int rundir, const char 
     /* Without a URL the domain starts unwired, as configured, and nothing is served. */
     if (!publication->served.token)
         return storage_imds.withdraw(rundir, uuid, failure);
-    if (imds_tree_check(rundir, failure) < 0)
-        return -1;
+    if (imds_tree_find(rundir).health != IMDS_HEALTHY)
+        return failure_set(failure, FAILURE_IMDS,
+                           "%s is missing, or not as the metadata server needs it\n"
+                           "make it: systemd-tmpfiles --create virt-seed-imds.conf",
+                           IMDS_TREE);
     tree = imds_tree_open(rundir, failure);
     return tree < 0 ? -1 : imds_tree_publish(tree, uuid, &publication->served, failure);
 }

@@ -32,10 +32,6 @@ struct verdict {
     struct publication publication;
     struct seed seed; /* of which it borrows what is served */
     struct host_key key;
-    /* The address at which the metadata server must answer, NULL if it need not; and whether
-     * the guest may start if it does not. */
-    char *server;
-    bool may_lack_server;
     /* The image's, if nothing in it is secret; else NULL. */
     char *digest;
     /* The domain's record once the guest has started; empty if that does not change it. */

@@ -15,8 +15,6 @@
 #include "host/answer.h"
 #include "host/config-files.h"
 #include "host/forbidden-paths.h"
-#include "host/imds-health.h"
-#include "host/imds-tree.h"
 #include "host/maker.h"
 #include "host/record-file.h"
 #include "host/report-file.h"
@@ -68,27 +66,6 @@ withdraw_others(const struct start *start, const struct storage *own,
     return 0;
 }
 
-/* Refuses a cold boot if the host cannot deliver its seed. */
-static int
-check_delivery(const struct start *start, const struct verdict *verdict,
-               struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-
-    if (start->resumes || !verdict->server)
-        return 0;
-    if (imds_tree_check(start->rundir, failure) < 0)
-        return -1;
-    if (imds_health_check(verdict->server, &reason) == 0)
-        return 0;
-    if (reason->code != FAILURE_IMDS_USER && verdict->may_lack_server) {
-        lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
-        return 0;
-    }
-    *failure = steal(reason);
-    return -1;
-}
-
 /* A guest does not need its record. */
 static void
 write_next_record(const struct start *start, const struct verdict *verdict)
@@ -138,8 +115,7 @@ publish(const struct start *start, const struct verdict *verdict,
     const struct storage *storage =
         publication->has_image ? &storage_image : &storage_imds;
 
-    if (check_delivery(start, verdict, failure) < 0 ||
-        host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
+    if (host_key_publish(lifecycle->root, start->uuid, &verdict->key, failure) < 0)
         return -1;
     forget_log(start, publication->report);
     if (publication->report != REPORT_BY_NOBODY &&

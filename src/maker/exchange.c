@@ -90,6 +90,9 @@ answers_get(struct needs *needs, const struct buffer *content)
         need->failure = message_get_failure(&message);
         need->word =
             (enum need_word)message_get_number(&message, NEED_WORD_DEFINITION_WIRED);
+        need->server.health =
+            (enum imds_health)message_get_number(&message, IMDS_HEALTH_LAST);
+        need->server.number = message_get_number(&message, UINT32_MAX);
         count = message_get_number(&message, LIMIT_ENTRIES);
         for (uint32_t entry = 0; entry < count && !message.is_bad; entry++) {
             cleanup_free char *key = message_get_text(&message, LIMIT_SECRET_NAME, true);
@@ -147,8 +150,6 @@ verdict_put(const struct verdict *verdict, struct buffer *message)
     publication_put(&verdict->publication, message);
     message_put_bytes(message, verdict->key.private.data, verdict->key.private.size);
     message_put_text(message, verdict->key.public);
-    message_put_text(message, verdict->server);
-    message_put_number(message, verdict->may_lack_server);
     message_put_text(message, verdict->digest);
     message_put_bytes(message, verdict->next_record.data, verdict->next_record.size);
 }

@@ -16,6 +16,7 @@
 #include "domain/xml.h"
 #include "maker/maker.h"
 #include "store/delivery.h"
+#include "store/imds-check.h"
 #include "store/pipeline.h"
 #include "store/record.h"
 
@@ -108,7 +109,9 @@ static int
 ask(struct making *making, const struct pipeline *pipeline, struct failure **failure)
 {
     const struct host *host = making->host;
+    const struct wire_facts *facts = &making->facts;
     struct needs *needs = &making->needs;
+    const struct delivery *delivery;
     xmlNode *node;
 
     if (pipeline_begin(pipeline, host, making->domain, &making->request, needs, failure) <
@@ -119,22 +122,28 @@ ask(struct making *making, const struct pipeline *pipeline, struct failure **fai
     node = request_find(making->domain);
     if (node)
         xml_remove(node);
+    delivery = delivery_for(&making->request, facts->uses_shim);
     if (!making->resumes) {
         need_labels(making->domain, needs);
         needs_add(needs, NEED_DEFINITION, NULL);
+        if (delivery->check_server && delivery_wired(facts) == delivery)
+            needs_add(needs, NEED_SERVER, facts->url.address);
     }
     host->answer(host->data, needs);
     return pipeline_finish(pipeline, &making->request, needs, failure);
 }
 
-static enum need_word
-find_definition(const struct making *making)
+/* Return: the last need of that kind, or NULL. */
+static const struct need *
+find_need(const struct making *making, enum need_kind kind)
 {
+    const struct need *found = NULL;
+
     for (size_t i = 0; i < making->needs.count; i++) {
-        if (making->needs.list[i].kind == NEED_DEFINITION)
-            return making->needs.list[i].word;
+        if (making->needs.list[i].kind == kind)
+            found = &making->needs.list[i];
     }
-    return NEED_WORD_NONE;
+    return found;
 }
 
 /*
@@ -150,7 +159,7 @@ refuse_unwired(const struct making *making, const struct wiring *wiring,
     cleanup_free char *name = xshellquote(making->domain->name);
     cleanup_free char *emulator = wire_shim_emulator(making->domain);
     const bool is_wired = wire_facts_are_wired(facts);
-    const enum need_word definition = find_definition(making);
+    const enum need_word definition = find_need(making, NEED_DEFINITION)->word;
 
     if (facts->elsewhere) {
         failure_set(
@@ -308,15 +317,31 @@ describe_delivery(struct making *making, struct failure **failure)
     struct verdict *verdict = making->verdict;
     struct publication *publication = &verdict->publication;
 
-    if (delivery->check_server && delivery_wired(facts) == delivery) {
-        verdict->server = xstrdup(facts->url.address);
-        verdict->may_lack_server = delivery_may_lack_server(request, making->config);
-    }
     publication->report = delivery->reporter(&start);
     make_next_record(making, delivery->storage);
     if (delivery->make(&start, &making->verdict->seed, publication, failure) < 0)
         return -1;
     verdict->digest = make_digest(making);
+    return 0;
+}
+
+/* Refuses a cold boot if the host cannot deliver its seed. */
+static int
+check_server(const struct making *making, struct failure **failure)
+{
+    const struct need *need = find_need(making, NEED_SERVER);
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_free char *why = NULL;
+
+    if (!need || imds_check(need->name, &need->server, &reason) == 0)
+        return 0;
+    if (need->server.health < IMDS_ABSENT || need->server.health == IMDS_FOREIGN ||
+        !delivery_may_lack_server(&making->request, making->config)) {
+        *failure = steal(reason);
+        return -1;
+    }
+    why = failure_text(reason);
+    note(making, "starting anyway: %s", why);
     return 0;
 }
 
@@ -354,7 +379,9 @@ prepare(struct making *making, struct failure **failure)
     if (seed_make(&making->verdict->seed, &making->request, failure) < 0)
         return -1;
     making->verdict->kind = VERDICT_SEED;
-    return describe_delivery(making, failure);
+    if (describe_delivery(making, failure) < 0)
+        return -1;
+    return check_server(making, failure);
 }
 
 void

@@ -12,9 +12,9 @@
 #include "base/fs.h"
 #include "base/scope.h"
 #include "domain/domain.h"
-#include "host/imds-health.h"
 #include "host/imds-tree.h"
 #include "store/delivery.h"
+#include "store/imds-check.h"
 #include "store/imds-read.h"
 #include "wire/url.h"
 

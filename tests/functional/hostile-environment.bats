@@ -390,7 +390,7 @@ fcntl,dup2,dup3 EMFILE
 lseek EIO
 execveat ENOENT
 execveat EACCES
-waitid EINTR
+wait4 EINTR
 END
 }
 

@@ -135,9 +135,8 @@ static const struct conversation starts[] = {
     {"a record and a note with another's UUID",
      STARTS,
      NULL,
-     {HELLO,
-      VERDICT(N(VERDICT_SEED), N(1), T(OTHER_UUID), N(0), NO_HINT, UNSERVED, NO_KEY,
-              NO_SERVER, NO_DIGEST, T("{\"uuid\": \"" OTHER_UUID "\"}\n"))}},
+     {HELLO, VERDICT(N(VERDICT_SEED), N(1), T(OTHER_UUID), N(0), NO_HINT, UNSERVED,
+                     NO_KEY, NO_DIGEST, T("{\"uuid\": \"" OTHER_UUID "\"}\n"))}},
     {"it prints", STARTS, NULL, {HELLO, STEP(PRINT, 0), VERDICT(NOTHING)}},
 };
 
@@ -326,20 +325,17 @@ static const struct conversation talks[] = {
      REFUSED,
      NULL,
      {HELLO, STEP(MAKE_IMAGE, BLOCK),
-      VERDICT(SEED, IMAGE, T("private"), T("ssh-ed25519 A\n"), NO_SERVER, NO_DIGEST,
-              NO_RECORD)}},
+      VERDICT(SEED, IMAGE, T("private"), T("ssh-ed25519 A\n"), NO_DIGEST, NO_RECORD)}},
     {"a public key that it was not given",
      REFUSED,
      NULL,
      {HELLO, STEP(MAKE_IMAGE, BLOCK),
-      VERDICT(SEED, IMAGE, T(""), T("ssh-ed25519 A\n"), NO_SERVER, NO_DIGEST,
-              NO_RECORD)}},
+      VERDICT(SEED, IMAGE, T(""), T("ssh-ed25519 A\n"), NO_DIGEST, NO_RECORD)}},
     {"a key after a need of another kind",
      REFUSED,
      NULL,
      {HELLO, NEEDS_OF(LABEL_NEED("/etc/shadow")), ANSWERS,
-      VERDICT(SEED, UNSERVED, T("private"), T("ssh-ed25519 A\n"), NO_SERVER, NO_DIGEST,
-              NO_RECORD)}},
+      VERDICT(SEED, UNSERVED, T("private"), T("ssh-ed25519 A\n"), NO_DIGEST, NO_RECORD)}},
     {"controls in a refusal",
      REFUSED,
      NULL,
@@ -508,8 +504,7 @@ say_header(unsigned long kind, const struct field *fields)
 static void
 say_what_it_was_told(void)
 {
-    static const struct field before[] = {SEED,      UNSERVED,  NO_KEY,
-                                          NO_SERVER, NO_DIGEST, {0}};
+    static const struct field before[] = {SEED, UNSERVED, NO_KEY, NO_DIGEST, {0}};
     cleanup_buffer struct buffer message = {0};
 
     put_fields(before, &message);
@@ -681,8 +676,6 @@ outcome_of(const struct maker_rows *group, const struct maker_row *row)
         return group->is_taken ? EITHER : SAME;
     if (!group->is_taken)
         return REFUSED;
-    if (row->may_fail_later)
-        return EITHER;
     return STARTS;
 }
 

@@ -162,7 +162,6 @@ check_verdict(const struct verdict *verdict)
     check_publication(&verdict->publication);
     fuzz_require(!public || strchr(public, '\n') == public + strlen(public) - 1);
     fuzz_require(verdict->key.private.size == 0 || public);
-    fuzz_require(!verdict->server || is_harmless(verdict->server));
     fuzz_require(!verdict->digest || text_is_hex(verdict->digest, DIGEST_LENGTH));
     fuzz_require(verdict->next_record.size <= LIMIT_RECORD);
 }

@@ -149,7 +149,7 @@ static const struct {
     {"renameat", SYS_renameat},   {"renameat2", SYS_renameat2},
     {"setgroups", SYS_setgroups}, {"setresgid", SYS_setresgid},
     {"setresuid", SYS_setresuid}, {"socketpair", SYS_socketpair},
-    {"unlinkat", SYS_unlinkat},   {"waitid", SYS_waitid},
+    {"unlinkat", SYS_unlinkat},   {"wait4", SYS_wait4},
     {"write", SYS_write},
 };
 

@@ -42,8 +42,6 @@ struct maker_row {
     const char *what;
     struct field fields[MOST_FIELDS];
     struct exchange_given given;
-    /* The message is taken, and the start may still fail: that depends on the host's network. */
-    bool may_fail_later;
 };
 
 enum maker_reader {
@@ -96,7 +94,6 @@ extern const size_t maker_rows_count;
 #define SERVED N(REPORT_BY_NOBODY), N(0), NO_TEXT, T(EXCHANGE_TOKEN)
 /* What follows them. */
 #define NO_KEY T(""), NO_TEXT
-#define NO_SERVER NO_TEXT, N(0)
 #define NO_DIGEST NO_TEXT
 #define NO_RECORD T("")
-#define REST NO_KEY, NO_SERVER, NO_DIGEST, NO_RECORD
+#define REST NO_KEY, NO_DIGEST, NO_RECORD

@@ -17,7 +17,6 @@
 #define MAC "52:54:00:12:34:56"
 #define DIGEST TOKEN TOKEN
 #define PUBLIC_KEY "ssh-ed25519 AAAAC3Nz web1\n"
-#define SERVER "169.254.169.254:80"
 
 static void
 assert_no_cut_is_taken(exchange_taker *take, const struct exchange_given *given,
@@ -359,8 +358,6 @@ assert_arrives(const struct verdict *verdict)
     assert_same_publication(&verdict->publication, &read.publication);
     assert_true(buffer_is_same(&verdict->key.private, &read.key.private));
     assert_same_text(verdict->key.public, read.key.public);
-    assert_same_text(verdict->server, read.server);
-    assert_int_equal(verdict->may_lack_server, read.may_lack_server);
     assert_same_text(verdict->digest, read.digest);
     assert_true(buffer_is_same(&verdict->next_record, &read.next_record));
     assert_no_cut_is_taken(exchange_take_verdict, &given, &message);
@@ -434,8 +431,6 @@ what_is_served_arrives(void **state)
     buffer_append_string(&seed_add_document(&verdict.seed, "meta-data")->data, "");
     seed_add_document(&verdict.seed, "network-config");
     verdict.key.public = xstrdup(PUBLIC_KEY);
-    verdict.server = xstrdup(SERVER);
-    verdict.may_lack_server = true;
     assert_arrives(&verdict);
 }
 

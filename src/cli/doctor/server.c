@@ -5,8 +5,8 @@
 
 #include "base/fs.h"
 #include "cli/doctor/doctor.h"
-#include "host/imds-health.h"
 #include "store/delivery.h"
+#include "store/imds-check.h"
 
 #define SUBJECT "metadata-server"
 #define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"
@@ -28,7 +28,7 @@ blame_units(struct doctor *doctor, enum imds_health health,
 {
     if (!socket->active_state || !service->active_state)
         return false;
-    if (health != IMDS_SILENT && !is_state(socket->active_state, "active"))
+    if (!imds_health_is_silent(health) && !is_state(socket->active_state, "active"))
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
                    SOCKET " is %s: nothing listens for guests", socket->active_state);
     else if (!is_state(service->active_state, "active") &&
@@ -40,13 +40,17 @@ blame_units(struct doctor *doctor, enum imds_health health,
     return true;
 }
 
-/* The command for each state of the server. The address's unit stays active if somebody
+/* Return: the command for the server's state. The address's unit stays active if somebody
  * removes the address. */
-static const char *const fixes[] = {
-    [IMDS_ABSENT] = ENABLE,
-    [IMDS_SILENT] = "journalctl -u " SERVICE,
-    [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
-};
+static const char *
+find_fix(enum imds_health health)
+{
+    if (health == IMDS_ABSENT)
+        return ENABLE;
+    if (health == IMDS_UNKNOWN)
+        return "systemctl restart virt-seed-imds-address.service";
+    return "journalctl -u " SERVICE;
+}
 
 /* Looks at the units last: systemd calls a unit that does not exist "inactive", and a
  * server may run without its unit. */
@@ -55,7 +59,7 @@ check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
              const struct systemd_unit *service)
 {
-    const bool listens = health == IMDS_HEALTHY || health == IMDS_SILENT;
+    const bool listens = health == IMDS_HEALTHY || imds_health_is_silent(health);
     cleanup_failure struct failure *mistake = NULL;
     struct stat status;
 
@@ -74,7 +78,7 @@ check_wanted(struct doctor *doctor, enum imds_health health,
     doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &mistake);
     if (health != IMDS_HEALTHY) {
         if (!blame_units(doctor, health, socket, service))
-            doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
+            doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, find_fix(health), "%s",
                        failure->message);
     } else if (doctor->systemd && !socket->active_state) {
         doctor_add(doctor, DOCTOR_UNKNOWN, SUBJECT, "systemctl status " SOCKET,
@@ -109,13 +113,13 @@ doctor_server(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "the metadata server answers at %s",
                    address);
     /* Nothing helps our server while another one has its address. */
-    if (health == IMDS_FOREIGN) {
+    if (imds_health_is_foreign(health)) {
         doctor_take(doctor, wanted ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, &failure);
     } else if (wanted) {
         check_wanted(doctor, health, failure, &socket, &service);
-    } else if (health == IMDS_SILENT) {
+    } else if (imds_health_is_silent(health)) {
         /* It is in the way of our server, even if that is not needed yet. */
-        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, find_fix(health), "%s",
                    failure->message);
     } else if (health != IMDS_HEALTHY) {
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL,
