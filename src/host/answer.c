@@ -11,67 +11,30 @@
 
 /* --- files ------------------------------------------------------------------------ */
 
-/* `directory` is the one with the file, or the first if none has it. */
-static int
-fail_file(const struct config_files *config, const char *directory, const char *name,
-          int error, struct failure **failure)
-{
-    switch (-error) {
-    case ENOENT:
-        return failure_set(
-            failure, FAILURE_FILE,
-            "no such file in %s%s\n"
-            "add the file, or correct the name '%.256s'",
-            directory,
-            config->directory_count > 1 ? " and the other file directories" : "", name);
-    case EXDEV:
-        return failure_set(
-            failure, FAILURE_FILE,
-            "the name leads out of %s\n"
-            "file= and symbolic links must stay below %s; see virt-seed.conf(5) for "
-            "adding directories",
-            directory, directory);
-    case EINVAL:
-    case EISDIR:
-        return failure_set(failure, FAILURE_FILE,
-                           "not a regular file\nfile= names one file below %s",
-                           directory);
-    case EFBIG:
-        return failure_set(failure, FAILURE_LIMIT,
-                           "has more than %lu MiB\n"
-                           "let the guest fetch large files itself",
-                           LIMIT_PART / MIB);
-    default:
-        return failure_set_errno(failure, FAILURE_FILE, error,
-                                 "could not read it\ncheck the file: ls -l %s/%.256s",
-                                 directory, name);
-    }
-}
-
 static int
 answer_file(const struct answerer *answerer, struct need *need)
 {
     const struct config_files *config = answerer->config;
     struct buffer *content = need_add_entry(need, NULL);
-    const char *place = config->directories[0];
+    size_t at = 0;
     int error = -ENOENT;
 
-    for (size_t i = 0; i < config->directory_count; i++) {
+    for (; error == -ENOENT && at < config->directory_count; at++) {
         cleanup_close int directory =
-            fs_open_directory_in_root(answerer->root, config->directories[i]);
+            fs_open_directory_in_root(answerer->root, config->directories[at]);
         cleanup_close int fd = fs_open_regular_beneath(directory, need->name, NULL);
 
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, content);
         if (error == -ENOTDIR)
             error = -ENOENT;
-        if (error != -ENOENT) {
-            place = config->directories[i];
-            break;
-        }
     }
-    if (error < 0)
-        return fail_file(config, place, need->name, error, &need->failure);
-    return 0;
+    if (error == -ENOENT && at > 1)
+        need->place =
+            xasprintf("%s and the other file directories", *config->directories);
+    else
+        need->place = xstrdup(config->directories[at - 1]);
+    need->error = error;
+    return error;
 }
 
 /* --- secrets ---------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "base/names.h"
-#include "host/datasource.h"
 #include "host/exchange.h"
 #include "host/imds-tree.h"
 
@@ -126,6 +125,8 @@ answers_put(const struct needs *needs, struct buffer *message)
         const struct need *need = &needs->list[i];
 
         message_put_failure(message, need->failure);
+        message_put_number(message, (uint32_t)-need->error);
+        message_put_text(message, need->place);
         message_put_number(message, need->word);
         message_put_number(message, need->server.health);
         message_put_number(message, need->server.number);
@@ -187,15 +188,6 @@ served_get(struct verdict *verdict, struct message *message)
     return documents_get(&verdict->seed, message);
 }
 
-/* Return: the literal that the word is equal to, or NULL. */
-static const char *
-find_shim_word(const char *word)
-{
-    if (!*word)
-        return "";
-    return strcmp(word, SERIAL_NOCLOUD) == 0 ? SERIAL_NOCLOUD : NULL;
-}
-
 /* Return: whether the file may be an image. */
 static bool
 is_image(int fd)
@@ -211,22 +203,18 @@ static bool
 publication_get(struct verdict *verdict, struct message *message)
 {
     struct publication *publication = &verdict->publication;
-    cleanup_free char *word = NULL;
 
     publication->report = (enum report_writer)message_get_number(message, REPORT_BY_SHIM);
     publication->has_image = message_get_number(message, 1);
-    word = message_get_text(message, LIMIT_SERIAL, true);
+    publication->shim = (enum shim_order)message_get_number(message, SHIM_ORDER_NOCLOUD);
     publication->served.token = message_get_text(message, IMDS_TOKEN_LENGTH, true);
     if (message->is_bad || (publication->has_image && publication->served.token))
         return false;
     if (publication->has_image && !is_image(publication->output))
         return false;
-    if (word) {
-        publication->shim_word = find_shim_word(word);
-        if (!publication->shim_word || !publication->has_image)
-            return false;
-    }
-    if (publication->report == REPORT_BY_SHIM && !publication->shim_word)
+    if (publication->shim != SHIM_ORDER_NONE && !publication->has_image)
+        return false;
+    if (publication->report == REPORT_BY_SHIM && publication->shim == SHIM_ORDER_NONE)
         return false;
     if (!publication->served.token)
         return true;

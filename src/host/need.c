@@ -39,6 +39,7 @@ clear(struct need *need)
     for (size_t i = 0; i < NEED_KEYS; i++)
         free(need->keys[i]);
     failure_free(need->failure);
+    free(need->place);
     need_remove_entries(need);
 }
 

@@ -49,6 +49,8 @@ struct need {
 
     /* The answer. */
     struct failure *failure; /* NULL if there is none */
+    int error;               /* of a file, which has no failure: -errno */
+    char *place;             /* where that was: a directory */
     enum need_word word;
     struct imds_finding server;
     struct need_entry *entries;

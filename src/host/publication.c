@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "host/datasource.h"
 #include "host/publication.h"
 #include "host/rundir.h"
 #include "host/storage.h"
@@ -28,15 +29,16 @@ publication_publish(const struct publication *publication, int root, int rundir,
                     const char *uuid, struct failure **failure)
 {
     const bool reports = publication->report == REPORT_BY_SHIM;
+    const bool is_nocloud = publication->shim == SHIM_ORDER_NOCLOUD;
 
     if (!publication->has_image)
         return publish_documents(publication, rundir, uuid, failure);
     if (storage_publish_image(root, rundir, uuid, true, publication->output, failure) < 0)
         return -1;
-    if (!publication->shim_word)
+    if (publication->shim == SHIM_ORDER_NONE)
         return 0;
-    return rundir_write_shim_order(rundir, uuid, publication->shim_word, reports,
-                                   failure);
+    return rundir_write_shim_order(rundir, uuid, is_nocloud ? SERIAL_NOCLOUD : "",
+                                   reports, failure);
 }
 
 void

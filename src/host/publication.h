@@ -10,14 +10,19 @@
 #include "host/imds-tree.h"
 #include "host/report-file.h"
 
+/* What the emulator shim adds to QEMU's command line, besides the image. */
+enum shim_order {
+    SHIM_ORDER_NONE, /* there is no shim */
+    SHIM_ORDER_NOTHING,
+    SHIM_ORDER_NOCLOUD, /* SERIAL_NOCLOUD, to the serial */
+};
+
 struct publication {
     enum report_writer report;
     int output;     /* an empty file for the image, borrowed */
     bool has_image; /* which has been written there */
 
-    /* If there is an image for the emulator shim: the word for the serial, "" for none,
-     * borrowed; else NULL. */
-    const char *shim_word;
+    enum shim_order shim; /* only with an image */
 
     struct imds_domain served; /* for the metadata server */
 };

@@ -88,6 +88,8 @@ answers_get(struct needs *needs, const struct buffer *content)
         uint32_t count;
 
         need->failure = message_get_failure(&message);
+        need->error = -(int)message_get_number(&message, INT_MAX);
+        need->place = message_get_text(&message, LIMIT_MAKER_TEXT, true);
         need->word =
             (enum need_word)message_get_number(&message, NEED_WORD_DEFINITION_WIRED);
         need->server.health =
@@ -120,7 +122,7 @@ publication_put(const struct publication *publication, struct buffer *message)
 
     message_put_number(message, publication->report);
     message_put_number(message, publication->has_image);
-    message_put_text(message, publication->shim_word);
+    message_put_number(message, publication->shim);
     message_put_text(message, served->token);
     if (!served->token)
         return;

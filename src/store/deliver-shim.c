@@ -29,7 +29,7 @@ make(const struct delivery_start *start, const struct seed *seed,
     cleanup_failure struct failure *ignored = NULL;
     const char *word = wire_shim_word(start->domain, start->request, &ignored);
 
-    publication->shim_word = word ? word : "";
+    publication->shim = word && *word ? SHIM_ORDER_NOCLOUD : SHIM_ORDER_NOTHING;
     publication->has_image = true;
     return image_make(publication->output, seed, failure);
 }

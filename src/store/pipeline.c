@@ -104,6 +104,39 @@ take_host_key(const struct domain *domain, struct part *part, struct need *need,
     return 0;
 }
 
+static int
+fail_file(const struct need *need, struct failure **failure)
+{
+    switch (-need->error) {
+    case ENOENT:
+        return failure_set(failure, FAILURE_FILE,
+                           "no such file in %s\n"
+                           "add the file, or correct the name '%.256s'",
+                           need->place, need->name);
+    case EXDEV:
+        return failure_set(
+            failure, FAILURE_FILE,
+            "the name leads out of %s\n"
+            "file= and symbolic links must stay below %s; see virt-seed.conf(5) for "
+            "adding directories",
+            need->place, need->place);
+    case EINVAL:
+    case EISDIR:
+        return failure_set(failure, FAILURE_FILE,
+                           "not a regular file\nfile= names one file below %s",
+                           need->place);
+    case EFBIG:
+        return failure_set(failure, FAILURE_LIMIT,
+                           "has more than %lu MiB\n"
+                           "let the guest fetch large files itself",
+                           LIMIT_PART / MIB);
+    default:
+        return failure_set_errno(failure, FAILURE_FILE, need->error,
+                                 "could not read it\ncheck the file: ls -l %s/%.256s",
+                                 need->place, need->name);
+    }
+}
+
 /* Fails because this host has none of what is kept for the domain. */
 static int
 fail_missing(const struct pipeline *pipeline, const struct domain *domain,
@@ -162,6 +195,8 @@ take_answer(const struct pipeline *pipeline, const struct domain *domain,
 
     if (is_one_secret && !part->key)
         part->key = xstrdup(need->failure ? need->keys[0] : need->entries[0].key);
+    if (need->error < 0)
+        return fail_file(need, failure);
     if (need->failure) {
         *failure = steal(need->failure);
         return -1;

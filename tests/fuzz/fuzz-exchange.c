@@ -137,12 +137,10 @@ check_served(const struct publication *publication)
 static void
 check_publication(const struct publication *publication)
 {
-    const char *word = publication->shim_word;
-
     fuzz_require(publication->report <= REPORT_BY_SHIM);
     fuzz_require(!publication->has_image || !publication->served.token);
-    fuzz_require(!word || publication->has_image);
-    fuzz_require(!word || !*word || strcmp(word, SERIAL_NOCLOUD) == 0);
+    fuzz_require(!publication->shim || publication->has_image);
+    fuzz_require(publication->shim <= SHIM_ORDER_NOCLOUD);
     if (publication->served.token)
         check_served(publication);
 }

@@ -247,13 +247,13 @@ static const struct maker_row verdicts_that_contradict_themselves[] = {
 };
 
 static const struct maker_row images_that_are_none[] = {
-    {"report 4", .fields = {SEED, N(REPORT_BY_SHIM + 1), N(0), NO_TEXT, NO_TEXT, REST}},
+    {"report 4", .fields = {SEED, N(REPORT_BY_SHIM + 1), N(0), NO_SHIM, NO_TEXT, REST}},
     {"a report of the shim without it",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(1), NO_TEXT, NO_TEXT, REST}, GIVEN_IMAGE},
-    {"2 images", .fields = {SEED, N(REPORT_BY_NOBODY), N(2), NO_TEXT, NO_TEXT, REST},
+     .fields = {SEED, N(REPORT_BY_SHIM), N(1), NO_SHIM, NO_TEXT, REST}, GIVEN_IMAGE},
+    {"2 images", .fields = {SEED, N(REPORT_BY_NOBODY), N(2), NO_SHIM, NO_TEXT, REST},
      GIVEN_IMAGE},
     {"an image and a token",
-     .fields = {SEED, N(REPORT_BY_NOBODY), N(1), NO_TEXT, T(EXCHANGE_TOKEN), MACS(0),
+     .fields = {SEED, N(REPORT_BY_NOBODY), N(1), NO_SHIM, T(EXCHANGE_TOKEN), MACS(0),
                 DOCUMENTS(0), REST},
      GIVEN_IMAGE},
     {"an empty image", .fields = {SEED, IMAGE, REST}, .given.image_size = 0},
@@ -263,25 +263,22 @@ static const struct maker_row images_that_are_none[] = {
      .given.image_size = EXCHANGE_IMAGE_SIZE + 1},
     {"an image that is too large", .fields = {SEED, IMAGE, REST},
      .given.image_size = LIMIT_IMAGE + EXCHANGE_IMAGE_SIZE},
-    {"another word for the shim",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(1), T("ds=nocloud-net"), NO_TEXT, REST},
+    {"another order for the shim",
+     .fields = {SEED, N(REPORT_BY_SHIM), N(1), N(SHIM_ORDER_NOCLOUD + 1), NO_TEXT, REST},
      GIVEN_IMAGE},
-    {"two lines for the shim",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(1), T("\nreport"), NO_TEXT, REST},
-     GIVEN_IMAGE},
-    {"a long word for the shim",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(1), REPEATED("a", LIMIT_SERIAL + 1), NO_TEXT,
-                REST},
+    {"a word for the shim",
+     .fields = {SEED, N(REPORT_BY_SHIM), N(1), T(SERIAL_NOCLOUD), NO_TEXT, REST},
      GIVEN_IMAGE},
     {"a word for the shim without an image",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(0), T(SERIAL_NOCLOUD), NO_TEXT, REST},
+     .fields = {SEED, N(REPORT_BY_SHIM), N(0), N(SHIM_ORDER_NOCLOUD), NO_TEXT, REST},
      GIVEN_IMAGE},
-    {"an empty word for the shim without an image",
-     .fields = {SEED, N(REPORT_BY_SHIM), N(0), T(""), NO_TEXT, REST}, GIVEN_IMAGE},
+    {"an order for the shim without an image",
+     .fields = {SEED, N(REPORT_BY_SHIM), N(0), N(SHIM_ORDER_NOTHING), NO_TEXT, REST},
+     GIVEN_IMAGE},
 };
 
 #define WITH_TOKEN(token)                                                                \
-    SEED, N(REPORT_BY_NOBODY), N(0), NO_TEXT, token, MACS(0), DOCUMENTS(0), REST
+    SEED, N(REPORT_BY_NOBODY), N(0), NO_SHIM, token, MACS(0), DOCUMENTS(0), REST
 
 static const struct maker_row tokens_and_macs_of_another_form[] = {
     {"a short token", .fields = {WITH_TOKEN(REPEATED("a", IMDS_TOKEN_LENGTH - 1))}},

@@ -89,9 +89,10 @@ extern const size_t maker_rows_count;
 #define REFUSAL N(1), N(FAILURE_FILE), N(0), T("refused"), NO_TEXT
 #define SEED N(VERDICT_SEED), NOTES(0), N(0), NO_HINT
 /* Publications. */
-#define UNSERVED N(REPORT_BY_NOBODY), N(0), NO_TEXT, NO_TEXT
-#define IMAGE N(REPORT_BY_NOBODY), N(1), NO_TEXT, NO_TEXT
-#define SERVED N(REPORT_BY_NOBODY), N(0), NO_TEXT, T(EXCHANGE_TOKEN)
+#define NO_SHIM N(SHIM_ORDER_NONE)
+#define UNSERVED N(REPORT_BY_NOBODY), N(0), NO_SHIM, NO_TEXT
+#define IMAGE N(REPORT_BY_NOBODY), N(1), NO_SHIM, NO_TEXT
+#define SERVED N(REPORT_BY_NOBODY), N(0), NO_SHIM, T(EXCHANGE_TOKEN)
 /* What follows them. */
 #define NO_KEY T(""), NO_TEXT
 #define NO_DIGEST NO_TEXT
