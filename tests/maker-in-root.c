@@ -126,7 +126,7 @@ run_domain(int root, const struct buffer *text)
     cleanup_hello struct hello hello = {.role = MAKER_WIRE};
     struct answerer answerer = {
         .root = root, .config = &hello.config, .may_make_key = true};
-    const struct host host = answerer_host(&answerer);
+    const struct host host = {.data = &answerer, .answer = answerer_answer};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_failure struct failure *failure = NULL;
     cleanup_maker_result struct maker_result wired = {0};

@@ -5,9 +5,8 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: as utf8_length(). */
-static size_t
-decode(const char *text, size_t size, uint32_t *character)
+size_t
+utf8_decode(const char *text, size_t size, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *bytes = (const unsigned char *)text;
@@ -32,14 +31,6 @@ decode(const char *text, size_t size, uint32_t *character)
     if (*character < least[length] || *character > 0x10ffff)
         return 0;
     return *character >= 0xd800 && *character <= 0xdfff ? 0 : length;
-}
-
-size_t
-utf8_length(const char *text, size_t size)
-{
-    uint32_t character;
-
-    return decode(text, size, &character);
 }
 
 static bool
@@ -69,7 +60,7 @@ size_t
 utf8_next(const char *text, size_t size, bool *is_fit)
 {
     uint32_t character;
-    const size_t length = decode(text, size, &character);
+    const size_t length = utf8_decode(text, size, &character);
 
     *is_fit = length > 0 && !is_unfit(character);
     return length == 0 ? 1 : length;

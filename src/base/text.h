@@ -4,14 +4,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/limits.h"
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 /* For text that may not be UTF-8: from files, or cut by a format's precision. */
 
-/* Return: the length of the text's first character; 0 if it is not valid (RFC 3629). */
-size_t utf8_length(const char *text, size_t size);
+/* Return: the length of the text's first character; 0 if it is not valid (RFC 3629), and then
+ * `character` means nothing. */
+size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* Return: whether all of the bytes are valid UTF-8. */
 bool utf8_is_valid(const char *data, size_t size);

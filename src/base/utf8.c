@@ -7,7 +7,8 @@ bool
 utf8_is_valid(const char *data, size_t size)
 {
     while (size > 0) {
-        size_t length = (unsigned char)*data < 0x80 ? 1 : utf8_length(data, size);
+        uint32_t character;
+        const size_t length = utf8_decode(data, size, &character);
 
         if (length == 0)
             return false;
@@ -21,7 +22,8 @@ void
 utf8_repair(char *text)
 {
     for (size_t size = strlen(text); size > 0;) {
-        size_t length = utf8_length(text, size);
+        uint32_t character;
+        size_t length = utf8_decode(text, size, &character);
 
         if (length == 0) {
             *text = '?';

@@ -208,7 +208,7 @@ wire_text(const struct context *context, virConnectPtr connection,
     cleanup_config struct config config = {0};
     struct hello hello = {.role = MAKER_WIRE};
     struct answerer answerer = {.root = context->root};
-    struct host host = answerer_host(&answerer);
+    struct host host = {.data = &answerer, .answer = answerer_answer};
 
     if (libvirt_is_remote(connection))
         host.answer = answer_nothing;

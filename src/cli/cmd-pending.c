@@ -9,6 +9,7 @@
 #include "cli/io.h"
 #include "domain/element.h"
 #include "store/delivery.h"
+#include "store/seed-file.h"
 
 struct options {
     bool show_secrets;
@@ -198,7 +199,7 @@ print_circumstances(const struct comparison *comparison)
     if (comparison->is_replaced) {
         if (comparison->storage)
             printf("the seed %s has been replaced since it was started",
-                   comparison->storage->location);
+                   storage_location(comparison->storage));
         else
             fputs("its seed was replaced after it was started", stdout);
         /* A guest that keeps what it has read, has read neither; others may say which. */
@@ -217,7 +218,7 @@ print_circumstances(const struct comparison *comparison)
 
         printf("it is running: a reboot within the guest%s reads what is %s",
                comparison->boot == NEXT_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
-               storage->location);
+               storage_location(storage));
         /* Unless it is there already, or `update` would refuse. */
         if (comparison->next_storage == storage && !comparison->is_as_replaced) {
             cleanup_free char *name = xshellquote(comparison->source.domain.name);

@@ -74,6 +74,10 @@ wire_after_refusal(const struct context *context, const char *daemon,
                            "--after-refusal needs a domain\ngive its UUID");
     if (scope()->home)
         take_way_to_daemon(context->root, daemon);
+    /* What ends the hook or its daemon is not for us, and no directory is kept busy. */
+    setsid();
+    if (chdir("/") < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not enter '/'");
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     connection = libvirt_connect(context->uri, false, failure);
     if (connection)

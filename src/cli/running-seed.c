@@ -171,7 +171,7 @@ check_datasource(const struct delivery *delivery, const struct delivery *next,
         failure_set(failure, FAILURE_DOMAIN,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
-                    delivery->storage->kind, next->storage->kind);
+                    storage_kind(delivery->storage), storage_kind(next->storage));
     else if (old->label && strcmp(old->label, seed->label) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
@@ -249,7 +249,7 @@ running_seed_update(const struct context *context, const struct definition *sour
     if (definition_load_running(&running, source->libvirt, failure) < 0)
         return -1;
     delivery = delivery_of_running(&running.domain);
-    *where = delivery->storage->location;
+    *where = storage_location(delivery->storage);
     if (delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
@@ -356,7 +356,8 @@ scrub_domain(const struct context *context, const struct definition *source,
                            "the seed %s is for the instance '%s', but the domain was "
                            "started as '%s'\n"
                            "its content stays until the domain is started again",
-                           delivery->storage->location, identity.instance_id, booted);
+                           storage_location(delivery->storage), identity.instance_id,
+                           booted);
     if (definition_load_running(&scrubbed, source->libvirt, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
         return -1;

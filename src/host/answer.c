@@ -7,7 +7,6 @@
 #include "host/domain-secret.h"
 #include "host/imds-tree.h"
 #include "host/label.h"
-#include "host/record-file.h"
 
 /* --- files ------------------------------------------------------------------------ */
 
@@ -150,8 +149,8 @@ count_bytes(const struct need *need)
     return size;
 }
 
-static void
-answer(void *data, struct needs *needs)
+void
+answerer_answer(void *data, struct needs *needs)
 {
     size_t size = 0;
 
@@ -169,18 +168,4 @@ answer(void *data, struct needs *needs)
         if (failed)
             need_remove_entries(need);
     }
-}
-
-static int
-read_record(void *data, struct buffer *text, struct failure **failure)
-{
-    const struct answerer *answerer = data;
-
-    return record_read_text(answerer->root, answerer->domain.uuid, text, failure);
-}
-
-struct host
-answerer_host(struct answerer *answerer)
-{
-    return (struct host){.data = answerer, .read_record = read_record, .answer = answer};
 }

@@ -18,5 +18,5 @@ struct answerer {
     bool may_make_key; /* a missing host key is NEED_WORD_MAKE */
 };
 
-/* Return: the host as this process finds it. The answerer must outlive it. */
-struct host answerer_host(struct answerer *answerer);
+/* Answers all of the needs for `answerer`, a struct answerer: a host's answer(). */
+void answerer_answer(void *answerer, struct needs *needs);

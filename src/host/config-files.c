@@ -81,6 +81,14 @@ read_line(struct config_files *files, const char *path, int number, char *line,
                           failure);
 }
 
+static void
+fail_to_read(const char *path, int error, struct failure **failure)
+{
+    if (!*failure)
+        failure_set_errno(failure, FAILURE_CONFIG, error,
+                          "could not read %s\ncheck it: ls -ld %s", path, path);
+}
+
 /* `name` is below `directory`, which is at `path`. */
 static void
 read_file(struct config_files *files, int directory, const char *path, const char *name,
@@ -96,13 +104,10 @@ read_file(struct config_files *files, int directory, const char *path, const cha
 
     if (fd == -ENOENT)
         return;
-    if (error < 0 && !*failure)
-        failure_set_errno(failure, FAILURE_CONFIG, error,
-                          "could not read %s\n"
-                          "check the file: ls -l %s",
-                          file, file);
-    if (error < 0)
+    if (error < 0) {
+        fail_to_read(file, error, failure);
         return;
+    }
     copy = xstrdup(buffer_text(&text));
     rest = copy;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
@@ -119,34 +124,26 @@ is_drop_in(const struct dirent *entry)
     return dot && entry->d_name[0] != '.' && strcmp(dot, ".conf") == 0;
 }
 
-/* Not by the locale's order, which commands have, but not the hook. */
-static int
-compare(const struct dirent **one, const struct dirent **other)
-{
-    return strcmp((*one)->d_name, (*other)->d_name);
-}
-
 static void
 read_drop_ins(struct config_files *files, int directory, const char *path,
               struct failure **failure)
 {
     cleanup_close int fd = fs_open_beneath(directory, DROP_INS, O_DIRECTORY);
+    cleanup_free char *drop_ins = xasprintf("%s/" DROP_INS, path);
     struct dirent **entries = NULL;
     int count;
 
     if (fd == -ENOENT)
         return;
-    count = fd < 0 ? fd : scandirat(fd, ".", &entries, is_drop_in, compare);
-    if (count < 0 && !*failure)
-        failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : errno,
-                          "could not read %s/" DROP_INS "\n"
-                          "it must be a directory: ls -ld %s/" DROP_INS,
-                          path, path);
+    /* No program of ours sets a locale: this is the order of their bytes. */
+    count = fd < 0 ? fd : scandirat(fd, ".", &entries, is_drop_in, alphasort);
+    if (count < 0)
+        fail_to_read(drop_ins, fd < 0 ? fd : errno, failure);
     if (count > LIMIT_CONFIG_DROP_INS && !*failure)
         failure_set(failure, FAILURE_CONFIG,
-                    "%s/" DROP_INS " has more than %d files\n"
+                    "%s has more than %d files\n"
                     "join some of them",
-                    path, LIMIT_CONFIG_DROP_INS);
+                    drop_ins, LIMIT_CONFIG_DROP_INS);
     for (int i = 0; i < count; i++) {
         cleanup_free struct dirent *entry = entries[i];
         cleanup_free char *name = xasprintf(DROP_INS "/%s", entry->d_name);
@@ -164,12 +161,10 @@ read_all(struct config_files *files, int root, const char *path, struct failure 
 
     if (directory == -ENOENT)
         return;
-    if (directory < 0 && !*failure)
-        failure_set_errno(failure, FAILURE_CONFIG, directory,
-                          "could not open %s\ncheck the directory: ls -ld %s", path,
-                          path);
-    if (directory < 0)
+    if (directory < 0) {
+        fail_to_read(path, directory, failure);
         return;
+    }
     read_file(files, directory, path, "virt-seed.conf", failure);
     read_drop_ins(files, directory, path, failure);
 }

@@ -39,7 +39,7 @@ hello_put(const struct hello *hello, struct buffer *message)
         break;
     case MAKER_REPORT:
         message_put_bytes(message, hello->report.data, hello->report.size);
-        message_put_time(message, hello->written);
+        message_put_bytes(message, &hello->written, sizeof(hello->written));
         message_put_text(message, hello->end);
         break;
     case MAKER_MERGE:

@@ -16,12 +16,6 @@ host_key_clear(struct host_key *key)
     *key = (struct host_key){0};
 }
 
-static char *
-public_name(const char *uuid)
-{
-    return xasprintf("%s." HOST_KEY_PUBLIC_NAME, uuid);
-}
-
 /* --- publishing --------------------------------------------------------------------- */
 
 static int
@@ -64,7 +58,7 @@ publish_private(int root, const char *uuid, const struct buffer *key,
 static int
 publish_public(int root, const char *uuid, const char *line, struct failure **failure)
 {
-    cleanup_free char *name = public_name(uuid);
+    cleanup_free char *name = xasprintf("%s." HOST_KEY_PUBLIC_NAME, uuid);
     cleanup_close int directory = statedir_make(root);
     cleanup_buffer struct buffer present = {0};
     int error = directory < 0 ? directory : 0;

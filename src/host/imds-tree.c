@@ -53,14 +53,14 @@ struct imds_finding
 imds_tree_find(int rundir)
 {
     struct stat above, status;
+    const bool is_there =
+        fstat(rundir, &above) == 0 &&
+        fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0;
 
-    if (rundir < 0)
+    if (!is_there && (rundir < 0 || errno == ENOENT))
         return (struct imds_finding){.health = IMDS_TREE_MISSING};
-    if (fstat(rundir, &above) < 0)
+    if (!is_there)
         return (struct imds_finding){.health = IMDS_HEALTHY};
-    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return (struct imds_finding){.health = errno == ENOENT ? IMDS_TREE_MISSING
-                                                               : IMDS_HEALTHY};
     if (!S_ISDIR(status.st_mode))
         return (struct imds_finding){.health = IMDS_TREE_NO_DIRECTORY};
     if ((status.st_mode & 050) != 050)
@@ -137,22 +137,13 @@ imds_tree_publish(int tree, const char *uuid, const struct imds_domain *domain,
                   struct failure **failure)
 {
     cleanup_free char *name = other_name(uuid);
-    bool well = text_is_uuid(uuid) && imds_is_token(domain->token) &&
-                domain->mac_count <= LIMIT_NICS;
     struct stat status = {0};
     int error;
 
-    for (size_t i = 0; well && i < domain->mac_count; i++)
-        well = imds_is_mac(domain->macs[i].mac);
-    if (!well)
-        return failure_set(
-            failure, FAILURE_RUNDIR,
-            "the domain's UUID, token or MACs are malformed for the metadata server");
-    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
+    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0)
         error = -errno;
-    } else {
+    else
         error = fill_directory(tree, name, status.st_gid, domain);
-    }
     /* The old directory, if any, then has the temporary name. */
     if (error == 0 && renameat2(tree, name, tree, uuid, RENAME_NOREPLACE) < 0) {
         if (errno != EEXIST || renameat2(tree, name, tree, uuid, RENAME_EXCHANGE) < 0)

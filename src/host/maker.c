@@ -146,10 +146,8 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
     if (program < 0)
         return -1;
     document = xml ? process_document("domain.xml", xml) : -1;
-    if (xml && document < 0)
-        return fail_start(document, failure);
-    if (xml && lseek(document, 0, SEEK_SET) < 0)
-        return fail_start(errno, failure);
+    if (xml && (document < 0 || lseek(document, 0, SEEK_SET) < 0))
+        return fail_start(document < 0 ? document : errno, failure);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
         return fail_start(errno, failure);
     theirs = sockets[1];
@@ -166,8 +164,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
 
 /* --- its end ------------------------------------------------------------------------------ */
 
-/* Ends it, if it has not ended yet. Return: its status, from waitpid(2). */
-static int
+int
 maker_stop(struct maker *maker)
 {
     int status = -1;
@@ -183,12 +180,6 @@ maker_stop(struct maker *maker)
     return status;
 }
 
-void
-maker_clear(struct maker *maker)
-{
-    maker_stop(maker);
-}
-
 /* The failure of a maker that has broken a rule, which it is ended for. */
 static int
 fail_maker(struct maker *maker, const char *what, struct failure **failure)
@@ -197,7 +188,7 @@ fail_maker(struct maker *maker, const char *what, struct failure **failure)
     return failure_set(
         failure, FAILURE_SYSTEM,
         "the process that reads what the domain asks for %s\n"
-        "its memory is limited, so try a smaller document; if that does not help, report "
+        "its memory and time are limited, so try a smaller document; if that does not help, report "
         "this with the domain's XML",
         what);
 }

@@ -48,7 +48,7 @@ int maker_run(const struct hello *hello, const struct buffer *xml,
               const struct host *host, struct maker_result *result,
               struct failure **failure);
 
-/* Ends it, if it has not ended yet. */
-void maker_clear(struct maker *maker);
+/* Ends it, if it has not ended yet. Return: its status, from waitpid(2), or -1. */
+int maker_stop(struct maker *maker);
 
-#define cleanup_maker __attribute__((cleanup(maker_clear)))
+#define cleanup_maker __attribute__((cleanup(maker_stop)))

@@ -83,13 +83,6 @@ message_put_text(struct buffer *message, const char *text)
 }
 
 void
-message_put_time(struct buffer *message, time_t time)
-{
-    message_put_number(message, (uint32_t)((uint64_t)time >> 32));
-    message_put_number(message, (uint32_t)time);
-}
-
-void
 message_put_failure(struct buffer *message, const struct failure *failure)
 {
     message_put_number(message, failure ? 1 : 0);
@@ -205,14 +198,6 @@ message_get_bytes(struct message *message, size_t limit, struct buffer *bytes)
     /* No bytes leave an empty buffer as it is. */
     if (data && length > 0)
         buffer_append(bytes, data, length);
-}
-
-time_t
-message_get_time(struct message *message)
-{
-    const uint64_t upper = message_get_number(message, UINT32_MAX);
-
-    return (time_t)(upper << 32 | message_get_number(message, UINT32_MAX));
 }
 
 struct failure *

@@ -27,8 +27,6 @@ void message_put_number(struct buffer *message, uint32_t number);
 void message_put_bytes(struct buffer *message, const void *data, size_t size);
 /* NULL stays NULL. */
 void message_put_text(struct buffer *message, const char *text);
-
-void message_put_time(struct buffer *message, time_t time);
 void message_put_failure(struct buffer *message, const struct failure *failure);
 
 /*
@@ -63,8 +61,6 @@ char *message_get_text(struct message *message, size_t limit, bool is_optional);
 
 /* Appends bytes. */
 void message_get_bytes(struct message *message, size_t limit, struct buffer *bytes);
-
-time_t message_get_time(struct message *message);
 
 /* Return: a failure, owned by the caller (failure_free), without control characters; NULL
  * if there is none. */

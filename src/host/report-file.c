@@ -92,12 +92,9 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     if (error == 0)
         error = writer == REPORT_BY_SHIM ? fs_link_again(directory, name, link)
                                          : remove_second_name(directory, uuid);
-    if (error < 0)
-        return fail("make", name, error, failure);
-    if (writer != REPORT_AND_LOG_BY_VIRTLOGD)
-        return 0;
-    error = make_one(directory, log, geteuid(), getegid(), LOG_MODE, keep);
-    return error < 0 ? fail("make", log, error, failure) : 0;
+    if (error >= 0 && writer == REPORT_AND_LOG_BY_VIRTLOGD)
+        error = make_one(directory, log, geteuid(), getegid(), LOG_MODE, keep);
+    return error < 0 ? fail("make the files of", uuid, error, failure) : 0;
 }
 
 bool

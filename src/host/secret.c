@@ -18,13 +18,13 @@
 int
 secret_check_name(const char *what, const char *name, struct failure **failure)
 {
-    size_t length = strlen(name);
-    bool wrong = strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
+    static const char characters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+    const size_t length = strlen(name);
+    const bool is_reserved = strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
+    const bool has_length = length > 0 && length <= LIMIT_SECRET_NAME;
 
-    wrong = wrong || length == 0 || length > LIMIT_SECRET_NAME;
-    for (const char *at = name; *at && !wrong; at++)
-        wrong = !isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("-_.", *at));
-    if (!wrong)
+    if (has_length && !is_reserved && strspn(name, characters) == length)
         return 0;
     return failure_set(
         failure, FAILURE_SECRET_NAME,
@@ -151,11 +151,7 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 static bool
 is_uuid(const char *text)
 {
-    cleanup_free char *lower = xstrdup(text);
-
-    for (char *at = lower; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
-    return text_is_uuid(lower);
+    return strlen(text) == UUID_LENGTH && !text[strspn(text, "0123456789abcdefABCDEF-")];
 }
 
 static int
@@ -173,16 +169,12 @@ check_allowed(int secret, const char *name, const struct secret_user *user,
         return -1;
     rest = list.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        bool matches;
-
         line[strcspn(line, "#")] = '\0';
         line = text_trim(line);
+        if (strcasecmp(line, user->uuid) == 0)
+            return 0;
         /* A line that is a UUID means only that domain, not one with such a name. */
-        if (is_uuid(line))
-            matches = strcasecmp(line, user->uuid) == 0;
-        else
-            matches = *line && fnmatch(line, user->name, 0) == 0;
-        if (matches)
+        if (*line && !is_uuid(line) && fnmatch(line, user->name, 0) == 0)
             return 0;
     }
     return failure_set(failure, FAILURE_SECRET_DENIED,

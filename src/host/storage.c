@@ -28,30 +28,24 @@ image_publish(int dir, const char *name, const char *second, const struct user *
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    const char *what = "make";
     int error = tmpfile_open(&tmpfile, dir, name);
 
-    if (error == 0) {
-        what = "write";
+    if (error == 0)
         error = fs_copy_all(image, tmpfile.fd);
-    }
-    if (error == 0 && qemu) {
-        what = "give QEMU's user";
-        /* The user must never be able to write to it. */
-        if (fchmod(tmpfile.fd, 0400) < 0 || fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0)
-            error = -errno;
-    }
-    if (error == 0) {
-        what = "name";
-        error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
-    }
+    /* QEMU's user must never be able to write to it. */
+    if (error == 0 && qemu && fchmod(tmpfile.fd, 0400) < 0)
+        error = -errno;
+    if (error == 0 && qemu && fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0)
+        error = -errno;
+    if (error == 0 && futimens(tmpfile.fd, times) < 0)
+        error = -errno;
     if (error == 0 && second)
         error = fs_link_again(dir, tmpfile.name, second);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s '%s'",
-                                 what, name);
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write '%s'",
+                                 name);
     return 0;
 }
 
@@ -86,9 +80,6 @@ storage_image_is_as_made(int rundir, const char *uuid, bool is_expected)
 }
 
 const struct storage storage_image = {
-    .kind = "on a disk",
-    .location = "in its drive",
-    .has_image = true,
     .name = rundir_seed_name,
     .withdraw = rundir_remove_seed,
 };
@@ -102,9 +93,6 @@ name_documents(const char *uuid)
 }
 
 const struct storage storage_imds = {
-    .kind = "that is served",
-    .location = "at its URL",
-    .datasource = "nocloud-net",
     .name = name_documents,
     .withdraw = imds_tree_remove,
 };

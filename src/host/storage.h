@@ -10,11 +10,6 @@
 #include "host/libvirt-host.h"
 
 struct storage {
-    const char *kind;       /* after "a seed": "on a disk" */
-    const char *location;   /* for a running guest: "in its drive" */
-    const char *datasource; /* the guest's datasource, unless a volume's label tells it */
-    bool has_image;         /* a file of QEMU's user */
-
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */
     char *(*name)(const char *uuid);

@@ -43,8 +43,9 @@ int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
 /* restore, migrate (prepare.c): notes that the next prepare of the domain with that name
  * resumes a guest. Does not know the XML: it is the caller's, before libvirt compares it
- * with the saved one. */
-void lifecycle_resume(const struct lifecycle *lifecycle);
+ * with the saved one. Logs a failure; without the mark, that prepare is only stricter.
+ * Return: 0. */
+int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);

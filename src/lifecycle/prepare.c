@@ -159,8 +159,8 @@ record_earlier_result(const struct start *start)
  * Starts a detached `virt-seed wire`: the definition cannot be changed while libvirt holds
  * the domain's lock, until the hook and the failed start have ended. It must not keep our
  * standard output or error open, because libvirt reads them to the end. Runs the one next to
- * this program, as in a build directory, or else the installed one. Return: whether it was
- * started.
+ * this program, as in a build directory, or else the installed one; it leaves our session
+ * and directory itself. Return: whether it was started.
  */
 static bool
 begin_autowire(const struct lifecycle *lifecycle)
@@ -177,7 +177,6 @@ begin_autowire(const struct lifecycle *lifecycle)
                          (char *)lifecycle->uuid,
                          NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
     int error;
 
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -185,11 +184,7 @@ begin_autowire(const struct lifecycle *lifecycle)
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
-    posix_spawn_file_actions_addchdir_np(&actions, "/");
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    error = posix_spawn(NULL, command, &actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
+    error = posix_spawn(NULL, command, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     return error == 0;
 }
@@ -233,7 +228,7 @@ run_maker(struct start *start, struct hello *hello, struct verdict *verdict,
         .domain = {.uuid = start->uuid, .name = lifecycle->name},
         .may_make_key = !start->resumes,
     };
-    const struct host host = answerer_host(&answerer);
+    const struct host host = {.data = &answerer, .answer = answerer_answer};
     cleanup_maker struct maker maker = MAKER_NONE;
 
     /* It loads its libraries while the host's files are read. */
@@ -314,8 +309,8 @@ lifecycle_start(struct lifecycle *lifecycle, struct failure **failure)
     return 0;
 }
 
-void
-lifecycle_resume(const struct lifecycle *lifecycle)
+int
+lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
@@ -325,4 +320,5 @@ lifecycle_resume(const struct lifecycle *lifecycle)
     if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->argument, &reason) < 0)
         lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
+    return 0;
 }

@@ -53,8 +53,8 @@ static const struct {
     [OPERATION_START] = {"start", lifecycle_start},
     [OPERATION_STARTED] = {"started", lifecycle_started},
     [OPERATION_RELEASE] = {"release", lifecycle_release},
-    [OPERATION_RESTORE] = {"restore", NULL},
-    [OPERATION_MIGRATE] = {"migrate", NULL},
+    [OPERATION_RESTORE] = {"restore", lifecycle_resume},
+    [OPERATION_MIGRATE] = {"migrate", lifecycle_resume},
 };
 
 static enum operation
@@ -211,17 +211,15 @@ run_on_domain(const char *root_path, const struct buffer *xml, enum operation op
     struct lifecycle lifecycle = {
         .root = root,
         .argument = arguments[0],
+        .name = arguments[0],
         .operation = arguments[1],
         .xml = xml,
     };
 
     if (root < 0)
         return -1;
-    if (!operations[operation].run) {
-        lifecycle.name = arguments[0];
-        lifecycle_resume(&lifecycle);
-        return 0;
-    }
+    if (operations[operation].run == lifecycle_resume)
+        return lifecycle_resume(&lifecycle, failure);
     if (operation == OPERATION_RELEASE)
         lifecycle.end = find_end(arguments);
     if (domain_identity_read(&identity, xml, failure) < 0)

@@ -21,6 +21,20 @@ config_get(struct config_files *config, struct message *message)
     }
 }
 
+static time_t
+time_get(struct message *message)
+{
+    cleanup_buffer struct buffer bytes = {0};
+    time_t time = 0;
+
+    message_get_bytes(message, sizeof(time), &bytes);
+    if (bytes.size == sizeof(time))
+        memcpy(&time, bytes.data, sizeof(time));
+    else
+        message->is_bad = true;
+    return time;
+}
+
 /* Without a home, the scope is the system's. Return: whether it is a scope. */
 static bool
 scope_get(struct message *message)
@@ -51,7 +65,7 @@ hello_get(struct hello *hello, const struct buffer *content)
         break;
     case MAKER_REPORT:
         message_get_bytes(&message, LIMIT_REPORT_READ, &hello->report);
-        hello->written = message_get_time(&message);
+        hello->written = time_get(&message);
         hello->end = message_get_text(&message, LIMIT_PATH, true);
         break;
     case MAKER_MERGE:

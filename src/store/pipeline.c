@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "host/answer.h"
 #include "host/domain-secret.h"
+#include "host/record-file.h"
 #include "seed/ssh-host-keys.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -369,6 +370,21 @@ pipeline_finish(const struct pipeline *pipeline, struct request *request,
 }
 
 /* --- on this host ---------------------------------------------------------------------- */
+
+static int
+read_record(void *data, struct buffer *text, struct failure **failure)
+{
+    const struct answerer *answerer = data;
+
+    return record_read_text(answerer->root, answerer->domain.uuid, text, failure);
+}
+
+struct host
+answerer_host(struct answerer *answerer)
+{
+    return (struct host){
+        .data = answerer, .read_record = read_record, .answer = answerer_answer};
+}
 
 static struct answerer
 make_answerer(const struct pipeline *pipeline, int root, const struct domain *domain)

@@ -62,6 +62,11 @@ int pipeline_begin(const struct pipeline *pipeline, const struct host *host,
 int pipeline_finish(const struct pipeline *pipeline, struct request *request,
                     struct needs *needs, struct failure **failure);
 
+struct answerer; /* host/answer.h */
+
+/* Return: the host as this process finds it. The answerer must outlive it. */
+struct host answerer_host(struct answerer *answerer);
+
 /* Both for a command, which asks the host whose "/" is the directory `root` itself. */
 int pipeline_read(const struct pipeline *pipeline, int root, const struct domain *domain,
                   struct request *request, struct failure **failure);

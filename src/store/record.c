@@ -251,8 +251,8 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
 
     if (layout && layout_read_identity(layout, seed, &identity, &ignored) == 0)
         boot->instance_id = steal(identity.instance_id);
-    if (storage->datasource) {
-        boot->datasource = xstrdup(storage->datasource);
+    if (storage == &storage_imds) {
+        boot->datasource = xstrdup("nocloud-net");
     } else {
         boot->label = xstrdup(seed->label);
         boot->datasource = layout ? xstrdup(layout->datasource) : NULL;

@@ -50,8 +50,9 @@ storage_open(int rundir, const char *uuid, const struct storage **storage)
         cleanup_free char *name = storages[i]->name(uuid);
 
         *storage = storages[i];
-        fd = storages[i]->has_image ? fs_open_regular_beneath(rundir, name, NULL)
-                                    : fs_open_strictly_beneath(rundir, name, O_DIRECTORY);
+        fd = storage_has_image(storages[i])
+                 ? fs_open_regular_beneath(rundir, name, NULL)
+                 : fs_open_strictly_beneath(rundir, name, O_DIRECTORY);
     }
     return fd;
 }
@@ -76,7 +77,7 @@ storage_read(int root, const char *uuid, const struct storage **storage,
                                      "could not read the seed of domain %s in %s\n"
                                      "%s",
                                      uuid, scope()->rundir, scope_denied_hint());
-        if (place->has_image)
+        if (storage_has_image(place))
             result = iso_read(fd, seed, failure);
         else
             result = read_documents(fd, seed, failure);
@@ -85,8 +86,9 @@ storage_read(int root, const char *uuid, const struct storage **storage,
                                   scope()->rundir);
         /* An open image stays whole, but a directory that was replaced in the meantime may
          * have been read while it was emptied. */
-        if (place->has_image || (fstat(fd, &opened) == 0 &&
-                                 opened.st_ino == storage_inode(place, rundir, uuid))) {
+        if (storage_has_image(place) ||
+            (fstat(fd, &opened) == 0 &&
+             opened.st_ino == storage_inode(place, rundir, uuid))) {
             *storage = place;
             return 0;
         }

@@ -18,3 +18,25 @@ int storage_read(int root, const char *uuid, const struct storage **storage,
 
 /* Return: whether both have the same label and the same documents. */
 bool seed_is_same(const struct seed *one, const struct seed *other);
+
+/* --- which storage it is -------------------------------------------------------------- */
+
+/* Return: whether it has a file of QEMU's user. */
+static inline bool
+storage_has_image(const struct storage *storage)
+{
+    return storage == &storage_image;
+}
+
+/* Return: where it is, after "a seed", and for a running guest. */
+static inline const char *
+storage_kind(const struct storage *storage)
+{
+    return storage_has_image(storage) ? "on a disk" : "that is served";
+}
+
+static inline const char *
+storage_location(const struct storage *storage)
+{
+    return storage_has_image(storage) ? "in its drive" : "at its URL";
+}

@@ -150,37 +150,6 @@ refuses_bytes_that_are_no_message(void **state)
     }
 }
 
-static void
-times_arrive(void **state)
-{
-    const time_t times[] = {0,           1,  0x7fffffff, 0xffffffff,
-                            0x100000000, -1, INT64_MIN,  INT64_MAX};
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-        cleanup_buffer struct buffer content = {0};
-        struct message message;
-
-        message_put_time(&content, times[i]);
-        message = message_begin(&content);
-        assert_true(message_get_time(&message) == times[i]);
-        assert_true(message_is_over(&message));
-    }
-}
-
-static void
-half_a_time_is_none(void **state)
-{
-    cleanup_buffer struct buffer content = {0};
-    struct message message;
-
-    (void)state;
-    message_put_number(&content, 1);
-    message = message_begin(&content);
-    message_get_time(&message);
-    assert_false(message_is_over(&message));
-}
-
 /* Return: the failure that arrives. */
 static struct failure *
 pass_failure(const struct failure *failure)
@@ -243,8 +212,6 @@ main(void)
         cmocka_unit_test(messages_arrive_one_after_the_other),
         cmocka_unit_test(gives_up_at_the_end_whatever_comes),
         cmocka_unit_test(refuses_bytes_that_are_no_message),
-        cmocka_unit_test(times_arrive),
-        cmocka_unit_test(half_a_time_is_none),
         cmocka_unit_test(failures_arrive),
         cmocka_unit_test(a_failure_that_is_cut_has_a_message),
     };
