@@ -80,6 +80,21 @@ start() {
     run ! grep MESSAGE_ID entries
 }
 
+@test "the journal has a mistake in the configuration, whether the start is refused or not" {
+    local file
+
+    for file in wired.xml unwired.xml; do
+        printf 'autowire = maybe\n' >"$root$confdir/virt-seed.conf"
+        lifecycle_beside_journal "$file" prepare || :
+        grep -aq "continuing without this part of the configuration: $confdir/virt-seed.conf: line 1: autowire is 'maybe'" entries
+        rm "$root$confdir/virt-seed.conf"
+        mkdir "$root$confdir/virt-seed.conf"
+        lifecycle_beside_journal "$file" prepare || :
+        grep -aq "continuing without this part of the configuration: could not read $confdir/virt-seed.conf" entries
+        rmdir "$root$confdir/virt-seed.conf"
+    done
+}
+
 @test "a journal that is stuck holds no domain up, and loses no result" {
     [[ $EUID -eq 0 ]] || skip 'a name space needs root'
     start wired.xml
