@@ -215,8 +215,8 @@ message_get_failure(struct message *message)
     if (!failure->message)
         failure->message = xstrdup("");
     failure_tidy(failure->message);
-    if (failure->hint)
-        failure_tidy(failure->hint);
+    if (failure->hint && !*failure_tidy(failure->hint))
+        free(steal(failure->hint));
     return failure;
 }
 

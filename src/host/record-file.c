@@ -84,12 +84,11 @@ record_touch(int root, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_close int directory = fs_open_directory_in_root(root, scope()->statedir);
+    int error = directory;
 
-    if (directory < 0)
-        return fail_at(name, directory, "write", failure);
-    if (utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0)
-        return fail_at(name, -errno, "write", failure);
-    return 0;
+    if (directory >= 0 && utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW) < 0)
+        error = -errno;
+    return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
 /* The file's time is that of the record which it is made from; with another one, as after a

@@ -84,6 +84,7 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     cleanup_free char *log = file_name(uuid, LOG_SUFFIX);
     cleanup_free char *link = second_name(uuid);
     const uid_t user = writer == REPORT_BY_SHIM ? qemu_user_find(root).uid : geteuid();
+    const char *made = name;
     int error;
 
     if (directory < 0)
@@ -92,9 +93,11 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     if (error == 0)
         error = writer == REPORT_BY_SHIM ? fs_link_again(directory, name, link)
                                          : remove_second_name(directory, uuid);
-    if (error >= 0 && writer == REPORT_AND_LOG_BY_VIRTLOGD)
+    if (error >= 0 && writer == REPORT_AND_LOG_BY_VIRTLOGD) {
+        made = log;
         error = make_one(directory, log, geteuid(), getegid(), LOG_MODE, keep);
-    return error < 0 ? fail("make the files of", uuid, error, failure) : 0;
+    }
+    return error < 0 ? fail("make", made, error, failure) : 0;
 }
 
 bool

@@ -189,7 +189,8 @@ begin_autowire(const struct lifecycle *lifecycle)
     return error == 0;
 }
 
-/* Refuses with the verdict's failure; wires the domain's definition if that helps. */
+/* Refuses with the verdict's failure, which has a hint unless the maker was taken over; wires
+ * the domain's definition if that helps. */
 static int
 refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
@@ -198,7 +199,7 @@ refuse(const struct start *start, struct verdict *verdict, struct failure **fail
         free((*failure)->hint);
         (*failure)->hint = steal(verdict->hint_if_wired);
     }
-    return -1;
+    return failure_hint(failure, "look at the domain's XML: virsh edit");
 }
 
 /* What has to be known before the maker is told anything. */
