@@ -47,14 +47,13 @@ take_key(void *data, const char *key, struct buffer *content)
 static int
 answer_secret(const struct answerer *answerer, struct need *need)
 {
-    cleanup_buffer struct buffer content = {0};
+    struct buffer *content = need_add_entry(need, NULL);
     const char *found;
 
     if (secret_read(answerer->root, &answerer->domain, need->name,
-                    (const char *const *)need->keys, &content, &found,
-                    &need->failure) < 0)
+                    (const char *const *)need->keys, content, &found, &need->failure) < 0)
         return -1;
-    take_key(need, found, &content);
+    need->entries[0].key = xstrdup(found);
     return 0;
 }
 

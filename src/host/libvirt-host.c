@@ -17,19 +17,17 @@ libvirt_group(int root)
     const char *path = scope()->socketdir;
     cleanup_close int directory = path ? fs_open_directory_in_root(root, path) : -1;
     gid_t group = geteuid() == 0 ? 0 : getegid();
-    const char *socket = NULL;
     struct stat status;
 
-    for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(sockets) && !socket; i++) {
-        const char *name = sockets[i];
-
-        if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISSOCK(status.st_mode) && (status.st_mode & S_IWGRP))
-            socket = name;
-    }
-    if (socket && !(status.st_mode & S_IWOTH))
+    for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(sockets); i++) {
+        if (fstatat(directory, sockets[i], &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
+            continue;
+        if (status.st_mode & S_IWOTH)
+            return group_find(root, POLKIT_GROUP, group);
         return status.st_gid;
-    return socket ? group_find(root, POLKIT_GROUP, group) : group;
+    }
+    return group;
 }
 
 /* --- its QEMU driver ---------------------------------------------------------------- */

@@ -235,8 +235,7 @@ secret_read(int root, const struct secret_user *user, const char *name,
         cleanup_failure struct failure *reason = NULL;
 
         if (read_key(secret, name, *key, LIMIT_PART, content, &reason) == 0) {
-            if (found)
-                *found = *key;
+            *found = *key;
             return 0;
         }
         if (reason->code != FAILURE_SECRET_MISSING) {
@@ -276,17 +275,16 @@ secret_read_all(int root, const struct secret_user *user, const char *name,
     count = scandirat(secret, ".", &keys, is_key, alphasort);
     if (count < 0)
         return fail_to_read(-errno, path, failure);
-    if (count == 0) {
+    if (count == 0)
         result = failure_set(failure, FAILURE_SECRET_MISSING,
                              "%s has no key\n"
                              "put one file for each key there, mode 0600",
                              path);
-    } else if (count > LIMIT_ENTRIES) {
+    else if (count > LIMIT_ENTRIES)
         result = failure_set(failure, FAILURE_LIMIT,
                              "%s has %d keys, at most %d\n"
                              "spread them over several secrets",
                              path, count, LIMIT_ENTRIES);
-    }
     for (int i = 0; i < count; i++) {
         cleanup_buffer struct buffer content = {0};
         cleanup_free struct dirent *key = keys[i];

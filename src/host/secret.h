@@ -33,8 +33,8 @@ int secret_read_file(int directory, const char *name, const char *path, size_t l
                      struct buffer *content, struct failure **failure);
 
 /*
- * Appends the content of the first of the keys (ended by NULL) that exists. `found`,
- * unless NULL, gets the key (borrowed from `keys`). No message contains content.
+ * Appends the content of the first of the keys (ended by NULL) that exists; `found` gets
+ * that key (borrowed from `keys`). No message contains content.
  */
 int secret_read(int root, const struct secret_user *user, const char *name,
                 const char *const *keys, struct buffer *content, const char **found,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: messages go to systemd's journal with virt-seed's own fields, or to
- * syslog(3) if there is no journal. Each event in a seed's life has an id, by which
+ * the host's syslog if there is no journal. Each event in a seed's life has an id, by which
  * journalctl(1) finds it; virt-seed-hook(8) lists ids and fields.
  */
 #include "config.h"
@@ -25,22 +25,14 @@ static const struct {
     [LIFECYCLE_GUEST_FAILED] = {"6b12ef599a7b4d2680b6372430b4283d", LOG_WARNING},
 };
 
-/*
- * Adds an entry to the journal of the host whose "/" is the directory `root`, by its
- * documented protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/): one datagram to a
- * socket. libsystemd does the same, but would load five more libraries and cost an
- * operation a fifth of its instructions.
- *
- * Values are cut to LIMIT_MESSAGE bytes; invalid UTF-8 and control characters become '?'.
- * Does not wait for a journal that is busy.
- * Return: 0 or -errno; -ENOENT or -ECONNREFUSED if there is no journal.
- */
+/* Sends a datagram to the socket of that name on the host whose "/" is the directory `root`.
+ * Does not wait for a reader that is busy. Return: 0 or -errno; -ENOENT or -ECONNREFUSED if
+ * nobody reads. */
 static int
-send_to_journal(int root, const struct journal_field *fields, size_t count)
+send_datagram(int root, const char *path, const char *name, const struct buffer *data)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, "/run/systemd/journal");
+    cleanup_close int directory = fs_open_directory_in_root(root, path);
     cleanup_close int fd = -1;
-    cleanup_buffer struct buffer entry = {0};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     if (directory < 0)
@@ -49,8 +41,26 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
     if (fd < 0)
         return -errno;
     /* The address only has room for a short path, and cannot contain a descriptor. */
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/socket",
-             directory);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", directory,
+             name);
+    if (sendto(fd, data->data, data->size, MSG_DONTWAIT | MSG_NOSIGNAL,
+               (const struct sockaddr *)&address, sizeof(address)) < 0)
+        return -errno;
+    return 0;
+}
+
+/*
+ * Adds an entry to the journal, by its documented protocol
+ * (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/). libsystemd does the same, but would load
+ * five more libraries and cost an operation a fifth of its instructions.
+ *
+ * Values are cut to LIMIT_MESSAGE bytes; invalid UTF-8 and control characters become '?'.
+ */
+static int
+send_to_journal(int root, const struct journal_field *fields, size_t count)
+{
+    cleanup_buffer struct buffer entry = {0};
+
     for (size_t i = 0; i < count; i++) {
         cleanup_free char *value = NULL;
         uint64_t length;
@@ -65,10 +75,7 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
         buffer_append(&entry, &length, sizeof(length));
         buffer_printf(&entry, "%s\n", value);
     }
-    if (sendto(fd, entry.data, entry.size, MSG_DONTWAIT | MSG_NOSIGNAL,
-               (const struct sockaddr *)&address, sizeof(address)) < 0)
-        return -errno;
-    return 0;
+    return send_datagram(root, "/run/systemd/journal", "socket", &entry);
 }
 
 /* Logs the text after "domain 'web1' (UUID): "; `id` and `more` may be NULL. */
@@ -91,14 +98,18 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
         {"VIRT_SEED_OPERATION", lifecycle->operation},
         {more ? more->name : "", more ? more->value : NULL},
     };
-    int error;
+    const int error = send_to_journal(lifecycle->root, fields, ARRAY_SIZE(fields));
+    cleanup_buffer struct buffer line = {0};
 
-    error = send_to_journal(lifecycle->root, fields, ARRAY_SIZE(fields));
-    /* syslog(3) would wait for the same journal. */
+    /* A journal that is busy is also what reads /dev/log. */
     if (error == 0 || error == -EAGAIN)
         return;
     utf8_replace_controls(message);
-    syslog(priority, "%s", message);
+    /* RFC 3164 without the time, which the reader adds. Not syslog(3): with its time zones,
+     * it would be an eighth of a static program. */
+    buffer_printf(&line, "<%d>virt-seed[%d]: %s", LOG_DAEMON | priority, (int)getpid(),
+                  message);
+    send_datagram(lifecycle->root, "/dev", "log", &line);
 }
 
 void

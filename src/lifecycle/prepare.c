@@ -304,10 +304,10 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 int
 lifecycle_start(struct lifecycle *lifecycle, struct failure **failure)
 {
-    if (forbidden_paths_check(lifecycle->root, lifecycle->xml, lifecycle->uuid, failure) <
-        0)
-        return failure_prefix(failure, "domain '%s'", lifecycle->name);
-    return 0;
+    const int result =
+        forbidden_paths_check(lifecycle->root, lifecycle->xml, lifecycle->uuid, failure);
+
+    return result < 0 ? failure_prefix(failure, "domain '%s'", lifecycle->name) : 0;
 }
 
 int

@@ -22,8 +22,6 @@
  */
 #include "config.h"
 
-#include <syslog.h>
-
 #include "base/fs.h"
 #include "base/names.h"
 #include "base/process.h"
@@ -291,7 +289,6 @@ run(const char *root_path, bool is_session, enum operation operation,
         *failure = steal(no_session);
         return -1;
     }
-    openlog("virt-seed", LOG_PID, LOG_DAEMON);
     return run_on_domain(root_path, &xml, operation, arguments, failure);
 }
 
@@ -316,10 +313,11 @@ lifecycle_run(const char *root_path, bool is_session, char *const *arguments)
     print_failure(failure);
     /* libvirt discards the messages of a hook that succeeds. */
     if (status_of_failure == EXIT_SUCCESS) {
-        cleanup_free char *name = failure_tidy(xstrdup(arguments[0]));
+        cleanup_close int root = fs_open_root(root_path);
+        const struct lifecycle lifecycle = {
+            .root = root, .name = arguments[0], .operation = arguments[1]};
 
-        syslog(LOG_WARNING, "domain '%.256s': %s: %s", name, arguments[1],
-               failure->message);
+        lifecycle_log(&lifecycle, "%s: %s", arguments[1], failure->message);
     }
     return status_of_failure;
 }

@@ -79,7 +79,6 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
     cleanup_hello struct hello hello = {.role = MAKER_MERGE};
     cleanup_close int lock = record_lock(lifecycle->root);
 
-    (void)lock;
     if (record_take_next(lifecycle->root, lifecycle->uuid, &hello.next, failure) < 0)
         return -1;
     return hello.next.size > 0 ? merge_record(lifecycle, &hello, failure) : 0;

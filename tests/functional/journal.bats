@@ -95,20 +95,43 @@ start() {
     done
 }
 
+# listen_to_syslog COMMAND...: runs it while somebody listens at $root/dev/log; what comes there is in the
+# file "entries".
+listen_to_syslog() {
+    mkdir -p "$root/dev"
+    (cd "$root/dev" && rm -f log && exec /usr/bin/python3 - "$OLDPWD" "$@") <<'END'
+import os, socket, subprocess, sys
+
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.bind("log")
+os.chdir(sys.argv[1])
+subprocess.run(sys.argv[2:], stdin=open("wired.xml"), timeout=10, check=True)
+log.settimeout(5)
+open("entries", "wb").write(log.recv(65536))
+END
+}
+
+@test "without a journal, the host's syslog has the messages" {
+    listen_to_syslog hook-in-root --root="$root" web1 prepare begin -
+    grep -xE "<30>virt-seed\[[0-9]+\]: domain 'web1' \($uuid\): seed made" entries
+    # What libvirt does not show, since the hook succeeds: another domain's XML.
+    sed -i 's|<uuid>.*</uuid>|<uuid>none</uuid>|' wired.xml
+    listen_to_syslog hook-in-root --root="$root" web1 started begin -
+    grep -E "^<28>virt-seed\[[0-9]+\]: domain 'web1' \(no UUID\): started: " entries
+}
+
 @test "a journal that is stuck holds no domain up, and loses no result" {
-    [[ $EUID -eq 0 ]] || skip 'a name space needs root'
     start wired.xml
     printf '{"virt-seed":1,"boot":"%s","status":{"v1":{}},"result":{"v1":{"datasource":null,"errors":[]}}}\n' \
         0f7c3a52-5d7e-4c1b-9a55-000000000001 >>"$root$reportdir/$uuid.report"
-    mkdir -p "$root/run/systemd/journal" dev
+    mkdir -p "$root/run/systemd/journal" "$root/dev"
     rm -f "$root/run/systemd/journal/socket"
-    mknod dev/null c 1 3
-    unshare --mount sh -c 'mount --bind dev /dev && exec "$@"' - /usr/bin/python3 - "$root" <<'END'
+    /usr/bin/python3 - "$root" <<'END'
 import os, socket, subprocess, sys
 
-# As glibc's syslog(3) finds it, and as we do; nobody reads.
+# Nobody reads.
 stuck = []
-for path in "/dev/log", sys.argv[1] + "/run/systemd/journal/socket":
+for path in sys.argv[1] + "/dev/log", sys.argv[1] + "/run/systemd/journal/socket":
     stuck.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
     directory = os.open(os.path.dirname(path), os.O_RDONLY)
     name = f"/proc/self/fd/{directory}/{os.path.basename(path)}"

@@ -51,10 +51,11 @@ static bool
 read_secret(const char *secret, const char *key)
 {
     const char *const keys[] = {key, NULL};
+    const char *found;
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *failure = NULL;
     int result =
-        secret_read(fuzz_root(), &domain, secret, keys, &content, NULL, &failure);
+        secret_read(fuzz_root(), &domain, secret, keys, &content, &found, &failure);
 
     if (!fuzz_succeeded(result, &failure))
         return false;

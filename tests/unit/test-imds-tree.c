@@ -168,31 +168,6 @@ the_tree_has_the_group_and_the_modes_that_the_server_needs(void **state)
     assert_int_equal(status.st_gid, top.st_gid);
 }
 
-static int
-publish_with_token(const struct imds_host *host, const char *token)
-{
-    return imds_host_publish(host, UUID, token, NULL, 0, "user-data", "");
-}
-
-static void
-what_the_server_could_not_read_is_not_published(void **state)
-{
-    cleanup_imds_host struct imds_host opened = imds_host_open(state);
-    const struct imds_host *host = &opened;
-    const struct imds_mac upper[] = {{"52:54:00:00:00:AB", IMDS_LINK_NEIGHBOUR}};
-    const struct imds_mac path[] = {{"../../../../etc/x", IMDS_LINK_NEIGHBOUR}};
-
-    assert_int_equal(publish(host, UUID, upper, 1, "user-data", ""), -1);
-    assert_int_equal(publish(host, UUID, path, 1, "user-data", ""), -1);
-    assert_int_equal(publish(host, "../../" UUID, NULL, 0, "user-data", ""), -1);
-    assert_int_equal(publish_with_token(host, "0123456789abcdef0123456789abcde"), -1);
-    assert_int_equal(publish_with_token(host, TOKEN "0"), -1);
-    assert_int_equal(publish_with_token(host, "0123456789ABCDEF0123456789abcdef"), -1);
-    assert_int_equal(publish_with_token(host, "0123456789abcdef0123456789abcde\n"), -1);
-    assert_int_equal(publish_with_token(host, ""), -1);
-    assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
-}
-
 /* Adds lines of MACs up to that size exactly. */
 static void
 fill_with_macs(struct buffer *text, size_t size)
@@ -293,7 +268,6 @@ main(void)
         unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
         unit_test_in_directory(
             the_tree_has_the_group_and_the_modes_that_the_server_needs),
-        unit_test_in_directory(what_the_server_could_not_read_is_not_published),
         unit_test_in_directory(a_document_that_cannot_be_written_leaves_what_was_there),
         unit_test_in_directory(an_access_file_that_is_too_long_is_not_read_in_part),
         unit_test_in_directory(a_tree_that_others_may_write_is_not_read),

@@ -52,8 +52,10 @@ read_secret(void **state, const char *name, const char *key, struct buffer *cont
             struct failure **failure)
 {
     const char *const keys[] = {key, NULL};
+    const char *found;
 
-    return secret_read(unit_directory(state), &web1, name, keys, content, NULL, failure);
+    return secret_read(unit_directory(state), &web1, name, keys, content, &found,
+                       failure);
 }
 
 static void
@@ -380,6 +382,7 @@ takes_a_uuid_for_no_pattern_of_names(void **state)
 {
     const struct secret_user impostor = {.name = UNIT_UUID, .uuid = UNIT_OTHER_UUID};
     const char *const keys[] = {"userdata", NULL};
+    const char *found;
     cleanup_free char *allow = path_of("web1", "allow");
     cleanup_buffer struct buffer content = {0};
     struct failure *failure = NULL;
@@ -387,7 +390,7 @@ takes_a_uuid_for_no_pattern_of_names(void **state)
     make_secret(state, "userdata");
     unit_make_file(unit_directory(state), allow, 0600, UNIT_UUID "\n");
     assert_int_equal(secret_read(unit_directory(state), &impostor, "web1", keys, &content,
-                                 NULL, &failure),
+                                 &found, &failure),
                      -1);
     assert_failure(&failure, FAILURE_SECRET_DENIED);
     assert_reads(state, "web1", "userdata");
@@ -411,10 +414,11 @@ static void
 assert_holds(void **state, const char *key, const char *expected)
 {
     const char *const keys[] = {key, NULL};
+    const char *found;
     cleanup_buffer struct buffer content = {0};
     struct failure *failure = NULL;
 
-    secret_read(unit_directory(state), &web1, "web1", keys, &content, NULL, &failure);
+    secret_read(unit_directory(state), &web1, "web1", keys, &content, &found, &failure);
     assert_no_failure(failure);
     unit_assert_content(&content, expected);
 }
