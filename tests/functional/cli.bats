@@ -122,9 +122,31 @@ options_of_help() {
     assert_refused 2 "unknown command 'nonsense'"
 }
 
-@test "says where the commands are listed if one is unknown" {
-    run virt-seed statsu
-    assert_refused 2 "unknown command 'statsu'" 'virt-seed help --all'
+@test "says which command was meant if one is unknown, and where all are listed" {
+    local word meant
+
+    while read -r word meant; do
+        run virt-seed "$word"
+        assert_refused 2 "unknown command '$word'" "did you mean '$meant'?" 'virt-seed help --all'
+    done <<'END'
+statsu status
+strat start
+tart start
+starrt start
+stert start
+pend pending
+END
+    # Neither what is like none, nor what people do not call.
+    for word in nonsense complet ''; do
+        run virt-seed "$word"
+        assert_refused 2 "unknown command '$word'" 'virt-seed help --all'
+        [[ $stderr$output != *'did you mean'* ]]
+    done
+}
+
+@test "says what --root needs" {
+    run virt-seed --root="$PWD/nowhere" status
+    assert_refused 1 "could not open '$PWD/nowhere'" 'give --root a directory'
 }
 
 @test "abbreviations of long options are refused, and no value is printed" {
