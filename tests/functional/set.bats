@@ -516,6 +516,12 @@ locale: 5
 </ci:user-data>' >element.xml
     run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
     [[ $output = 'web1: element written; wired' && $stderr = *"warning: domain 'web1': <user-data>: line 2"*'[yaml-value]'* ]]
+    # No hint is for another command.
+    element '<ci:user-data>#cloud-config
+packages: 7
+</ci:user-data>' >element.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+    [[ $stderr = *"'packages' is an integer"*'[schema]'*'hint: see the module reference'* && $stderr != *--no-schema* ]]
     run -0 --separate-stderr virt-seed -q --root="$root" set --element=element.xml -i web1.xml
     [[ ! $output && ! $stderr ]]
 }
