@@ -169,26 +169,6 @@ read_names(struct making *making, struct failure **failure)
                        "missing argument: NAME\nvirt-seed new IMAGE NAME…");
 }
 
-/* Several guests cannot have the same name or address. */
-static int
-check_sharing(const struct making *making, struct failure **failure)
-{
-    const struct option_values *values = &making->options->settings.values;
-
-    for (size_t i = 0; making->count > 1 && i < values->count; i++) {
-        const char *name = values->list[i].row->name;
-        const char *text = values->list[i].text;
-        const bool is_address = strcmp(name, "ip") == 0 && strncmp(text, "dhcp", 4) != 0;
-
-        if (*text && (is_address || strcmp(name, "hostname") == 0))
-            return failure_set(failure, FAILURE_USAGE,
-                               "%zu guests cannot all have --%s='%.64s'\n"
-                               "make each of them by a command of its own, or omit --%s",
-                               making->count, name, text, name);
-    }
-    return 0;
-}
-
 /* --- the caller's keys ------------------------------------------------------------------ */
 
 /* Return: whether the file has keys, and nothing else that matters. */
@@ -674,7 +654,8 @@ prepare(struct making *making, struct failure **failure)
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
         set_check_values(context, &options->settings.values, &reads_input, failure) < 0 ||
         waiting_check_options(&options->waiting, failure) < 0 ||
-        check_sharing(making, failure) < 0 || find_image(making, failure) < 0)
+        set_check_sharing(&options->settings.values, making->count > 1, failure) < 0 ||
+        find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
     if (!making->connection || libvirt_require_own(making->connection, failure) < 0)

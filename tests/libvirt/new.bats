@@ -214,9 +214,9 @@ xml() {
     run -1 new nothing web1
     [[ $output = *"there is no image 'nothing' in the catalogue"* ]]
     run -2 new --hostname=web.example.org tiny web1 web2
-    [[ $output = *"2 guests cannot all have --hostname='web.example.org'"*hint:* ]]
+    [[ $output = *"several guests cannot all have --hostname='web.example.org'"*hint:* ]]
     run -2 new --ip=192.0.2.7/24 tiny web1 web2 web3
-    [[ $output = *"3 guests cannot all have --ip='192.0.2.7/24'"* ]]
+    [[ $output = *"several guests cannot all have --ip='192.0.2.7/24'"* ]]
     run -0 new --dry-run --ip=dhcp tiny web1 web2
     run -2 new --timeout=soon tiny web1
     [[ $output = *"--timeout='soon'"* ]]
