@@ -36,6 +36,7 @@
 #define DEFAULT_MEMORY (2 * 1024L) /* MiB */
 #define DEFAULT_CPUS "2"
 #define DEFAULT_DISK (10 * GIB)
+#define DEFAULT_TIMEOUT "1800" /* seconds; an image without cloud-init never reports */
 #define DEFAULT_SYSTEMS "linux2022 linux2020 generic"
 
 struct options {
@@ -605,14 +606,17 @@ static int
 start_all(const struct making *making, struct failure **failure)
 {
     struct context context = *making->context;
+    struct waiting_options waiting = making->options->waiting;
     const bool speaks = !context.quiet && !context.json;
     int status;
 
+    if (!waiting.timeout && !waiting.no_wait)
+        waiting.timeout = DEFAULT_TIMEOUT;
     /* The names follow the image. */
     context.operands++;
     context.operand_count = making->count;
-    status = waiting_start(&context, &making->options->waiting, failure);
-    if (status == STATUS_OK && speaks && !making->options->waiting.no_wait)
+    status = waiting_start(&context, &waiting, failure);
+    if (status == STATUS_OK && speaks && !waiting.no_wait)
         say_ready(making);
     return status;
 }
@@ -706,7 +710,8 @@ static const struct option_row rows[] = {
     OPTION(0, "checksum", "DIGITS", checksum, "the image's SHA-256 or SHA-512"),
     OPTION(0, "no-start", NULL, no_start, "only define the domains"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
-    WAITING_ROWS,
+    OPTION(0, "timeout", "SECONDS", waiting.timeout,
+           "give up after SECONDS (default: " DEFAULT_TIMEOUT ")"),
     OPTION_END_WITH(set_rows),
 };
 

@@ -248,6 +248,18 @@ xml() {
     [[ $output = web1 ]]
 }
 
+@test "the wait for a guest without cloud-init has an end" {
+    # The alarm that a timeout sets ends the command with its status; without one, the command dies of the signal.
+    # shellcheck disable=SC2016  # for the shell in the lab
+    run -0 as_owner SUDO_UID=64200 timeout 120 sh -c 'said=$(mktemp); "$@" >"$said" 2>&1 3>&- 4>&- & pid=$!
+        for i in $(seq 300); do grep "web1: started" "$said" && break; sleep 0.2; done
+        kill -s ALRM "$pid"; wait "$pid"; echo "status $?"; rm "$said"' sh "${virt_seed[@]}" new --memory=64 tiny web1
+    echo "$output"
+    [[ ${lines[-1]} = 'status 124' ]]
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
+}
+
 @test "--dry-run makes nothing, and what follows -- is virt-install's" {
     run -0 new --dry-run tiny web1
     [[ $output = *"web1: would be made:"* ]]
