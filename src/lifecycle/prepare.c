@@ -245,7 +245,7 @@ begin_autowire(const struct lifecycle *lifecycle)
 /* Refuses with the verdict's failure, which may have no hint; wires the domain's definition
  * if that helps. */
 static int
-refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
+refuse_start(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(start->lifecycle->name);
 
@@ -321,7 +321,7 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
         return -1;
     }
     if (verdict.kind == VERDICT_REFUSE)
-        return refuse(start, &verdict, failure);
+        return refuse_start(start, &verdict, failure);
     /* After the verdict, which may refuse the start with a better hint. */
     if (start->forbidden) {
         *failure = steal(start->forbidden);
