@@ -235,7 +235,9 @@ wait_for_end(struct maker *maker, struct failure **failure)
         return fail_maker(maker, "ended before it had heard everything", failure);
     if (found != 0)
         return fail_maker(maker, "said too much", failure);
-    if (process >= 0 && poll(&ended, 1, left > 0 ? (int)left : 0) == 0)
+    if (process < 0)
+        return fail_maker(maker, "could not be waited for", failure);
+    if (poll(&ended, 1, left > 0 ? (int)left : 0) == 0)
         return fail_maker(maker, "did not end", failure);
     while (waitid(P_PID, (id_t)maker->pid, &end, WEXITED | WNOWAIT) < 0) {
         if (errno != EINTR)
