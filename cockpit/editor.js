@@ -11,7 +11,7 @@ export class Editor {
         Object.assign(this, { part, name });
         this.findings = make("ul", { id: `${id}-findings`, class: "findings" });
         if (part.fixed !== null) {
-            this.element = make("div", { class: "editor" }, make("h4", {}, label), make("p", {}, part.fixed), this.findings);
+            this.element = make("div", { class: "editor" }, make("h3", {}, label), make("p", {}, part.fixed), this.findings);
             part.original = part.text;
             return;
         }

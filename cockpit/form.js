@@ -154,7 +154,7 @@ export class Form {
 
     #makeNic(values, nic, number) {
         const title = `Interface ${nic.mac}${nic.place ? ` in ${nic.place}` : ""}`;
-        const group = make("div", { class: "nic fields", role: "group", "aria-label": title }, make("h4", {}, title));
+        const group = make("div", { class: "nic fields", role: "group", "aria-label": title }, make("h3", {}, title));
         for (const [field, [label, hint]] of Object.entries(nicLabels)) {
             const id = `nic-${number}-${field}`;
             const input = make("input", { id, value: values[field], spellcheck: false, "aria-describedby": `${id}-hint` });
@@ -213,7 +213,7 @@ export class Form {
 
     #forgetAnswer() {
         $("checking").textContent = "";
-        document.querySelectorAll("[data-part] > .findings").forEach(list => list.remove());
+        document.querySelectorAll("[data-part]").forEach(field => this.#markField(field, []));
         $("findings").replaceChildren();
         $("pending").replaceChildren();
     }
@@ -261,12 +261,19 @@ export class Form {
         }
         for (const editor of this.#allEditors)
             editor.mark(found.get(editor) ?? []);
-        for (const field of document.querySelectorAll("[data-part]")) {
-            field.querySelector(":scope > .findings")?.remove();
-            if (found.has(field))
-                field.append(make("ul", { class: "findings", "aria-live": "polite" }, ...found.get(field).map(describe)));
-        }
+        for (const field of document.querySelectorAll("[data-part]"))
+            this.#markField(field, found.get(field) ?? []);
         $("findings").replaceChildren(...(found.get(null) ?? []).map(describe));
+    }
+
+    // The field's input, or the group itself, names the list in its aria-describedby.
+    #markField(field, findings) {
+        const input = field.id ? field : field.querySelector("[aria-describedby]");
+        field.querySelector(":scope > .findings")?.remove();
+        input.setAttribute("aria-invalid", String(findings.some(({ severity }) => severity === "error")));
+        if (findings.length)
+            field.append(make("ul", { id: `${input.id}-findings`, class: "findings", "aria-live": "polite" },
+                              ...findings.map(describe)));
     }
 
     get #allEditors() {

@@ -134,7 +134,8 @@ child_run(const struct child *child, struct buffer *output)
         return CHILD_MISSING;
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     ended.fd = process;
-    within = read_output(child, reading, end, output, &error) &&
+    /* poll(2) would wait all the time for a descriptor that is none. */
+    within = process >= 0 && read_output(child, reading, end, output, &error) &&
              poll(&ended, 1, milliseconds_until(end)) > 0;
     /* Without a session of its own yet, it has no other process either. */
     if (!within && kill(-pid, SIGKILL) < 0)

@@ -18,7 +18,7 @@
 #include "check/json-schema.h"
 
 #define SCHEMA_HINT                                                                      \
-    "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
+    "see the module reference of the guest's cloud-init, which may be another version"
 
 /* Turns each line that cloud-init reports into a warning.
  * Return: whether cloud-init is installed and has checked the part. */
@@ -67,8 +67,7 @@ check_by_cloud_init(const struct check *check, const struct part *part, const ch
     if (status < 0)
         reason = "it took too long or printed too much";
     check_warn_of(check, WARNING_SCHEMA, part, 0,
-                  "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
-                  "--no-schema'",
+                  "see why: cloud-init schema --config-file FILE",
                   ": the host's cloud-init could not check it (%s)", reason);
     return false;
 }

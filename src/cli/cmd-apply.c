@@ -201,8 +201,7 @@ plan_all(struct applying *applying, struct failure **failure)
             return -1;
     }
     for (size_t i = 0; i < domains.count; i++) {
-        if (!texts_have(domains.list, i, domains.list[i]) &&
-            plan(applying, domains.list[i], failure) < 0)
+        if (plan(applying, domains.list[i], failure) < 0)
             return -1;
     }
     return 0;

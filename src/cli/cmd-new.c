@@ -36,6 +36,7 @@
 #define DEFAULT_MEMORY (2 * 1024L) /* MiB */
 #define DEFAULT_CPUS "2"
 #define DEFAULT_DISK (10 * GIB)
+#define DEFAULT_TIMEOUT "1800" /* seconds; an image without cloud-init never reports */
 #define DEFAULT_SYSTEMS "linux2022 linux2020 generic"
 
 struct options {
@@ -167,26 +168,6 @@ read_names(struct making *making, struct failure **failure)
         return 0;
     return failure_set(failure, FAILURE_USAGE,
                        "missing argument: NAME\nvirt-seed new IMAGE NAME…");
-}
-
-/* Several guests cannot have the same name or address. */
-static int
-check_sharing(const struct making *making, struct failure **failure)
-{
-    const struct option_values *values = &making->options->settings.values;
-
-    for (size_t i = 0; making->count > 1 && i < values->count; i++) {
-        const char *name = values->list[i].row->name;
-        const char *text = values->list[i].text;
-        const bool is_address = strcmp(name, "ip") == 0 && strncmp(text, "dhcp", 4) != 0;
-
-        if (*text && (is_address || strcmp(name, "hostname") == 0))
-            return failure_set(failure, FAILURE_USAGE,
-                               "%zu guests cannot all have --%s='%.64s'\n"
-                               "make each of them by a command of its own, or omit --%s",
-                               making->count, name, text, name);
-    }
-    return 0;
 }
 
 /* --- the caller's keys ------------------------------------------------------------------ */
@@ -625,14 +606,17 @@ static int
 start_all(const struct making *making, struct failure **failure)
 {
     struct context context = *making->context;
+    struct waiting_options waiting = making->options->waiting;
     const bool speaks = !context.quiet && !context.json;
     int status;
 
+    if (!waiting.timeout && !waiting.no_wait)
+        waiting.timeout = DEFAULT_TIMEOUT;
     /* The names follow the image. */
     context.operands++;
     context.operand_count = making->count;
-    status = waiting_start(&context, &making->options->waiting, failure);
-    if (status == STATUS_OK && speaks && !making->options->waiting.no_wait)
+    status = waiting_start(&context, &waiting, failure);
+    if (status == STATUS_OK && speaks && !waiting.no_wait)
         say_ready(making);
     return status;
 }
@@ -674,7 +658,8 @@ prepare(struct making *making, struct failure **failure)
     if (read_names(making, failure) < 0 || read_sizes(making, failure) < 0 ||
         set_check_values(context, &options->settings.values, &reads_input, failure) < 0 ||
         waiting_check_options(&options->waiting, failure) < 0 ||
-        check_sharing(making, failure) < 0 || find_image(making, failure) < 0)
+        set_check_sharing(&options->settings.values, making->count > 1, failure) < 0 ||
+        find_image(making, failure) < 0)
         return -1;
     making->connection = libvirt_connect_here(context, false, failure);
     if (!making->connection || libvirt_require_own(making->connection, failure) < 0)
@@ -725,7 +710,8 @@ static const struct option_row rows[] = {
     OPTION(0, "checksum", "DIGITS", checksum, "the image's SHA-256 or SHA-512"),
     OPTION(0, "no-start", NULL, no_start, "only define the domains"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
-    WAITING_ROWS,
+    OPTION(0, "timeout", "SECONDS", waiting.timeout,
+           "give up after SECONDS (default: " DEFAULT_TIMEOUT ")"),
     OPTION_END_WITH(set_rows),
 };
 

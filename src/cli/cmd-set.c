@@ -186,6 +186,9 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
         commit_context.json = false;
         commit_context.quiet = true;
     }
+    if (set_check_sharing(&options->settings.values, context->is_one_of_several,
+                          failure) < 0)
+        return -1;
     if (definition_load(definition, context,
                         context->dry_run ? DEFINITION_TRIAL : DEFINITION_CHANGE,
                         failure) < 0 ||

@@ -174,19 +174,14 @@ definition_clear(struct definition *definition)
 
 /* Adds what one operand stands for. */
 static int
-expand(struct operands *operands, const struct context *context, virConnectPtr connection,
-       const char *operand, struct failure **failure)
+expand(struct operands *operands, virConnectPtr connection, const char *operand,
+       struct failure **failure)
 {
-    cleanup_connection virConnectPtr own = NULL;
-
-    if (definition_is_file(operand) || (!connection && !libvirt_is_pattern(operand))) {
-        texts_add(&operands->list, &operands->count, xstrdup(operand));
+    if (definition_is_file(operand) || !connection) {
+        if (!texts_have(operands->list, operands->count, operand))
+            texts_add(&operands->list, &operands->count, xstrdup(operand));
         return 0;
     }
-    if (!connection)
-        connection = own = libvirt_connect(context->uri, true, failure);
-    if (!connection)
-        return -1;
     return libvirt_expand(connection, operand, &operands->list, &operands->count,
                           failure);
 }
@@ -195,10 +190,22 @@ int
 operands_expand(struct operands *operands, const struct context *context,
                 virConnectPtr connection, struct failure **failure)
 {
+    cleanup_connection virConnectPtr own = NULL;
+
+    /* A pattern may stand for what is also named. */
+    for (size_t i = 0; !connection && i < context->operand_count; i++) {
+        const char *operand = context->operands[i];
+
+        if (definition_is_file(operand) || !libvirt_is_pattern(operand))
+            continue;
+        connection = own = libvirt_connect(context->uri, true, failure);
+        if (!connection)
+            return -1;
+    }
     for (size_t i = 0; i < context->operand_count; i++) {
         cleanup_failure struct failure *failed = NULL;
 
-        if (expand(operands, context, connection, context->operands[i], &failed) == 0)
+        if (expand(operands, connection, context->operands[i], &failed) == 0)
             continue;
         if (context->operand_count == 1 || failed->code != FAILURE_DOMAIN_MISSING) {
             *failure = steal(failed);

@@ -329,15 +329,14 @@ compare_names(const void *one, const void *other)
     return strcmp(virDomainGetName(*first), virDomainGetName(*second));
 }
 
-/* `again`: also if it is in the list already. */
 static void
-add_uuid(virDomainPtr domain, bool again, char ***uuids, size_t *count)
+add_uuid(virDomainPtr domain, char ***uuids, size_t *count)
 {
     char uuid[VIR_UUID_STRING_BUFLEN];
 
     if (virDomainGetUUIDString(domain, uuid) < 0)
         return;
-    if (again || !texts_have(*uuids, *count, uuid))
+    if (!texts_have(*uuids, *count, uuid))
         texts_add(uuids, count, xstrdup(uuid));
 }
 
@@ -357,7 +356,7 @@ add_matches(virConnectPtr connection, const char *pattern, char ***uuids, size_t
     for (int i = 0; i < domain_count; i++) {
         if (!pattern || fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0) {
             is_matched = true;
-            add_uuid(domains[i], false, uuids, count);
+            add_uuid(domains[i], uuids, count);
         }
         virDomainFree(domains[i]);
     }
@@ -379,7 +378,7 @@ libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,
         return add_matches(connection, NULL, uuids, count, failure);
     domain = libvirt_find_domain(connection, operand, failure);
     if (domain) {
-        add_uuid(domain, true, uuids, count);
+        add_uuid(domain, uuids, count);
         return 0;
     }
     if ((*failure)->code != FAILURE_DOMAIN_MISSING || !libvirt_is_pattern(operand))

@@ -63,7 +63,7 @@ bool libvirt_is_pattern(const char *name);
 /*
  * Adds the UUIDs of the domains that the operand stands for to the list: of the domain with
  * that name or UUID, whatever its name looks like, or else of those whose names match the
- * pattern, sorted by name, but for those that are in the list. Fails if there is none. NULL
+ * pattern, sorted by name; but for those that are in the list. Fails if there is none. NULL
  * stands for all domains, if any.
  */
 int libvirt_expand(virConnectPtr connection, const char *operand, char ***uuids,

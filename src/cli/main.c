@@ -47,15 +47,41 @@ const struct command_row commands[] = {
     {NULL, NULL, NULL},
 };
 
+#define LIST_HINT "'virt-seed help --all' lists the commands"
+
+/* Return: whether the command's name begins so, or the word is one mistake away from it: a
+ * character too many, too few or another one, or two in the wrong order. */
+static bool
+is_like(const char *name, const char *word)
+{
+    size_t left = strlen(name), right = strlen(word);
+
+    if (right > 0 && strncmp(name, word, right) == 0)
+        return true;
+    for (; *name && *name == *word; name++, word++, left--, right--)
+        ;
+    for (; left > 0 && right > 0 && name[left - 1] == word[right - 1]; left--, right--)
+        ;
+    if (left == 2 && right == 2)
+        return name[0] == word[1] && name[1] == word[0];
+    return left <= 1 && right <= 1;
+}
+
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
+    const char *like = NULL;
+
     for (const struct command_row *row = commands; row->command; row++) {
         if (strcmp(row->command->name, name) == 0)
             return row->command;
+        if (!like && row->command->summary && is_like(row->command->name, name))
+            like = row->command->name;
     }
-    failure_set(failure, FAILURE_USAGE,
-                "unknown command '%s'\n'virt-seed help --all' lists the commands", name);
+    failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
+    if (like)
+        failure_hint(failure, "did you mean '%s'? " LIST_HINT, like);
+    failure_hint(failure, LIST_HINT);
     return NULL;
 }
 
@@ -107,7 +133,9 @@ run(int argc, char **argv, struct failure **failure)
         return result > 0 ? STATUS_OK : -1;
     root = fs_open_root(context.root_path);
     if (root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+        return failure_set_errno(failure, FAILURE_SYSTEM, root,
+                                 "could not open '%s'\n"
+                                 "give --root a directory that you may read",
                                  context.root_path);
     context.root = root;
     if (libvirt_choose_scope(&context, failure) < 0)

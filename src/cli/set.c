@@ -368,6 +368,24 @@ set_check_values(const struct context *context, const struct option_values *valu
 }
 
 int
+set_check_sharing(const struct option_values *values, bool is_several,
+                  struct failure **failure)
+{
+    for (size_t i = 0; is_several && i < values->count; i++) {
+        const char *name = values->list[i].row->name;
+        const char *text = values->list[i].text;
+        const bool is_address = strcmp(name, "ip") == 0 && strncmp(text, "dhcp", 4) != 0;
+
+        if (*text && (is_address || strcmp(name, "hostname") == 0))
+            return failure_set(failure, FAILURE_USAGE,
+                               "several guests cannot all have --%s='%.64s'\n"
+                               "name one guest in each command, or omit --%s",
+                               name, text, name);
+    }
+    return 0;
+}
+
+int
 set_check_documents(const struct domain *domain, struct failure **failure)
 {
     cleanup_request struct request request = {0};

@@ -62,6 +62,10 @@ struct setting {
 int set_check_values(const struct context *context, const struct option_values *values,
                      bool *reads_input, struct failure **failure);
 
+/* Fails if several guests would get the same host name or address. */
+int set_check_sharing(const struct option_values *values, bool is_several,
+                      struct failure **failure);
+
 /* Writes the settings into the element, which is added if there is none, and notes in
  * `wiring` what has changed, if anything. */
 int set_write(struct writing *writing, const struct option_values *values,

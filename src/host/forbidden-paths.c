@@ -192,8 +192,8 @@ is_own(const struct scan *scan, const struct domain_value *value)
 /* Fails because of what find_directory() has found. Does not quote arguments for QEMU
  * itself, which may be secrets. */
 static int
-refuse(const struct scan *scan, const struct domain_value *value, const char *path,
-       int error, const char *directory, struct failure **failure)
+refuse_path(const struct scan *scan, const struct domain_value *value, const char *path,
+            int error, const char *directory, struct failure **failure)
 {
     /* As people know it: the device. */
     const struct text_part named = value->has_prefix ? value->element : value->device;
@@ -240,7 +240,7 @@ check_path(struct scan *scan, const struct domain_value *value, const char *path
         return 0;
     error = find_directory(scan, path, &directory);
     if (error < 0 || directory)
-        return refuse(scan, value, path, error, directory, failure);
+        return refuse_path(scan, value, path, error, directory, failure);
     memcpy(scan->harmless, path, strlen(path) + 1);
     return 0;
 }
@@ -259,7 +259,7 @@ check_value(struct scan *scan, const struct domain_value *value, struct failure 
         return 0;
     /* Several programs read these, each with its own quotes. */
     if ((value->has_prefix || strncmp(text, "json:", 5) == 0) && has_name(text))
-        return refuse(scan, value, text, 0, OURS, failure);
+        return refuse_path(scan, value, text, 0, OURS, failure);
     if (check_path(scan, value, text, failure) < 0)
         return -1;
     /* The kernel's command line is for the guest alone. */

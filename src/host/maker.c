@@ -17,7 +17,7 @@
 /* --- its start -------------------------------------------------------------------------- */
 
 /* What becomes the maker; descriptors are -1 if the maker does not get them. */
-struct start {
+struct program_start {
     int program;
     int xml;
     int socket;
@@ -33,7 +33,7 @@ move_up(int fd, int otherwise)
 }
 
 static int
-arrange_descriptors(struct start *start)
+arrange_descriptors(struct program_start *start)
 {
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     const int wanted[MAKER_DESCRIPTORS] = {
@@ -81,7 +81,7 @@ become(const struct user *user)
 }
 
 static _Noreturn __attribute__((noinline)) void
-become_maker(struct start *start)
+become_maker(struct program_start *start)
 {
     static char *const arguments[] = {(char *)PROGRAM, NULL};
     static char *const environment[] = {(char *)"LC_ALL=C", (char *)"TZ=UTC", NULL};
@@ -97,7 +97,7 @@ become_maker(struct start *start)
 /* Copying the page tables with fork(2) would cost a tenth of a start. In the child, which
  * shares the memory, there are only system calls. */
 static __attribute__((noinline)) pid_t
-spawn(struct start *start)
+spawn(struct program_start *start)
 {
     /* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
     const pid_t pid = vfork();
@@ -137,7 +137,7 @@ maker_start(struct maker *maker, const struct buffer *xml, int output,
             struct failure **failure)
 {
     cleanup_close int root = fs_open_root("/");
-    struct start start = {.output = output, .user = user_find(root, MAKER_USER)};
+    struct program_start start = {.output = output, .user = user_find(root, MAKER_USER)};
     cleanup_close int program = open_program(failure);
     cleanup_close int document = -1;
     cleanup_close int theirs = -1;

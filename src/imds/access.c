@@ -72,7 +72,7 @@ static const char broken[] = "the host's files are not set up correctly\n";
 static const char not_found[] = "not found\n";
 
 static void
-refuse(struct answer *answer, unsigned int status, const char *text, const char *reason)
+reject(struct answer *answer, unsigned int status, const char *text, const char *reason)
 {
     answer->status = status;
     answer->type = TEXT;
@@ -85,16 +85,16 @@ static void
 refuse_broken(struct answer *answer, int error)
 {
     if (error == -EPERM)
-        refuse(answer, 500, broken, "it does not belong to the owner of the tree");
+        reject(answer, 500, broken, "it does not belong to the owner of the tree");
     else if (error == -ELOOP || error == -EXDEV)
-        refuse(answer, 500, broken, "a symbolic link or a mount is in the tree");
+        reject(answer, 500, broken, "a symbolic link or a mount is in the tree");
     else if (error == -EINVAL)
-        refuse(answer, 500, broken,
+        reject(answer, 500, broken,
                "its 'access' is malformed, or it is not a regular file");
     else if (error == -EACCES)
-        refuse(answer, 500, broken, imds_tree_reason(error));
+        reject(answer, 500, broken, imds_tree_reason(error));
     else
-        refuse(answer, 500, "the host could not read the file\n", strerror(-error));
+        reject(answer, 500, "the host could not read the file\n", strerror(-error));
 }
 
 /* --- who may read it -------------------------------------------------------------- */
@@ -114,11 +114,11 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
     if (domain >= 0)
         error = imds_tree_read_access(tree, domain, &access);
     if (error == -ENOENT)
-        refuse(answer, 404, not_found, "no such domain");
+        reject(answer, 404, not_found, "no such domain");
     else if (error < 0)
         refuse_broken(answer, error);
     else if (!memeql_sec(access.text, path->token, IMDS_TOKEN_LENGTH))
-        refuse(answer, 404, not_found, "wrong token");
+        reject(answer, 404, not_found, "wrong token");
     if (answer->reason)
         return domain;
     if (peer->kind == PEER_QEMU) {
@@ -131,7 +131,7 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
         reason = "right token, but the domain does not have the peer's MAC";
     }
     if (!answer->granted)
-        refuse(answer, 404, not_found, reason);
+        reject(answer, 404, not_found, reason);
     return domain;
 }
 
@@ -177,7 +177,7 @@ answer_document(struct answer *answer, const struct http_request *request,
         if (domain < 0 || answer->fd >= 0 || fs_is_named(domain, tree->fd, answer->uuid))
             return;
     }
-    refuse(answer, 503, "the document is being replaced\n",
+    reject(answer, 503, "the document is being replaced\n",
            "the document kept being replaced");
 }
 
@@ -189,17 +189,17 @@ answer_make(struct answer *answer, const struct http_request *request,
 
     *answer = ANSWER_NONE;
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-        refuse(answer, 405, "only GET and HEAD are allowed\n", "neither GET nor HEAD");
+        reject(answer, 405, "only GET and HEAD are allowed\n", "neither GET nor HEAD");
     } else if (request->body) {
-        refuse(answer, 400, "a request must not have a body\n", "the request has a body");
+        reject(answer, 400, "a request must not have a body\n", "the request has a body");
     } else if (request->malformed) {
-        refuse(answer, 400, "the name of a header is malformed\n",
+        reject(answer, 400, "the name of a header is malformed\n",
                "the name of a header is malformed");
     } else if (!path->is_health && !path->document_kind) {
         /* Do not log the path: it may contain a token. */
-        refuse(answer, 404, not_found, "no such path");
+        reject(answer, 404, not_found, "no such path");
     } else if (path->is_health && tree_error < 0) {
-        refuse(answer, 503, broken, imds_tree_reason(tree_error));
+        reject(answer, 503, broken, imds_tree_reason(tree_error));
     } else if (path->is_health) {
         give(answer, TEXT, "OK\n");
     } else if (tree) {
@@ -208,9 +208,9 @@ answer_make(struct answer *answer, const struct http_request *request,
         answer->document = path->document_kind->path;
         memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
         if (tree_error == -ENOENT)
-            refuse(answer, 404, not_found, imds_tree_reason(tree_error));
+            reject(answer, 404, not_found, imds_tree_reason(tree_error));
         else
-            refuse(answer, 500, broken, imds_tree_reason(tree_error));
+            reject(answer, 500, broken, imds_tree_reason(tree_error));
     }
 }
 
@@ -219,7 +219,7 @@ answer_refuse_rate(struct answer *answer)
 {
     close_pointer(&answer->fd);
     answer->fd = -1;
-    refuse(answer, 429, "too many requests\n", "too many requests");
+    reject(answer, 429, "too many requests\n", "too many requests");
 }
 
 void

@@ -192,7 +192,7 @@ begin_autowire(const struct lifecycle *lifecycle)
 /* Refuses with the verdict's failure, which has a hint unless the maker was taken over; wires
  * the domain's definition if that helps. */
 static int
-refuse(const struct start *start, struct verdict *verdict, struct failure **failure)
+refuse_start(const struct start *start, struct verdict *verdict, struct failure **failure)
 {
     *failure = steal(verdict->refusal);
     if (verdict->hint_if_wired && begin_autowire(start->lifecycle)) {
@@ -266,7 +266,7 @@ prepare(struct start *start, struct hello *hello, struct failure **no_rundir,
         return -1;
     }
     if (verdict.kind == VERDICT_REFUSE)
-        return refuse(start, &verdict, failure);
+        return refuse_start(start, &verdict, failure);
     /* After the verdict, which may refuse the start with a better hint. */
     if (start->forbidden) {
         *failure = steal(start->forbidden);

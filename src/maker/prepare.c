@@ -54,7 +54,7 @@ note(const struct making *making, const char *format, ...)
 
 /* Return: whether the start has anything to do with seeds and reports. */
 static bool
-concerns_us(const struct wire_facts *facts)
+concerns_seeds(const struct wire_facts *facts)
 {
     return facts->wants_seed || facts->seed_of_another || facts->report_of_another ||
            delivery_wired(facts);
@@ -356,7 +356,7 @@ prepare(struct making *making, struct failure **failure)
         .key = &making->verdict->key,
     };
 
-    if (!concerns_us(facts))
+    if (!concerns_seeds(facts))
         return 0;
     if (refuse_unasked(making, failure) < 0)
         return -1;

@@ -7,8 +7,8 @@
 #include "seed/yaml.h"
 
 static json_t *
-refuse(const struct yaml_node *node, const char *problem, const char *hint,
-       struct failure **failure)
+refuse_node(const struct yaml_node *node, const char *problem, const char *hint,
+            struct failure **failure)
 {
     yaml_fail(node->line, FAILURE_YAML, problem, hint, failure);
     return NULL;
@@ -44,17 +44,17 @@ load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure 
     case YAML_BINARY:
         if (shape == YAML_APPROXIMATE)
             return json_string("");
-        return refuse(node, "JSON cannot hold bytes ('!!binary')", "remove the tag",
-                      failure);
+        return refuse_node(node, "JSON cannot hold bytes ('!!binary')", "remove the tag",
+                           failure);
     case YAML_TEXT:
     case YAML_TIMESTAMP:
     case YAML_MERGE:
         if (strlen(node->text) == node->length || shape == YAML_APPROXIMATE)
             return json_string(node->text);
-        return refuse(node, "a text has a NUL character", "remove it", failure);
+        return refuse_node(node, "a text has a NUL character", "remove it", failure);
     }
-    return refuse(node, "a number is too large, or none (.nan)", "quote it if it is text",
-                  failure);
+    return refuse_node(node, "a number is too large, or none (.nan)",
+                       "quote it if it is text", failure);
 }
 
 static json_t *load_node(const struct yaml_node *node, enum yaml_shape shape,
@@ -84,9 +84,9 @@ load_mapping(const struct yaml_node *node, enum yaml_shape shape,
             continue;
         }
         if (strlen(key->text) != key->length && shape != YAML_APPROXIMATE)
-            return refuse(key, "a key has a NUL character", "remove it", failure);
+            return refuse_node(key, "a key has a NUL character", "remove it", failure);
         if (json_object_get(object, key->text) && shape != YAML_APPROXIMATE)
-            return refuse(key, "duplicate key", "keep one of them", failure);
+            return refuse_node(key, "duplicate key", "keep one of them", failure);
         value = load_node(item->value, shape, failure);
         if (!value)
             return NULL;

@@ -207,7 +207,7 @@ packges: [nginx]
     assert_element //hostname keyboard.example.org
 }
 
-@test "each field has a label, and the page follows Cockpit's dark style" {
+@test "each field has a label, headings follow each other, and the page follows Cockpit's dark style" {
     define_web1
     steps has_labels "$web1"
 }

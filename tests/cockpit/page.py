@@ -136,8 +136,13 @@ def finds_while_typing(uuid):
         wait_until(lambda: not marked(), "the mark is gone")
         page.type("hostname", "not a name")
         wait_until(lambda: page.css("[data-part~=hostname] .findings .error"), "the finding is at the host name")
+        # A screen reader says it with the field.
+        described = page.element("hostname").get_attribute("aria-describedby").split()
+        assert page.css("[data-part~=hostname] .findings")[0].get_attribute("id") in described, described
+        assert page.element("hostname").get_attribute("aria-invalid") == "true"
         page.click("discard")
         wait_until(lambda: page.text("dirty") == "", "the changes are discarded")
+        wait_until(lambda: page.element("hostname").get_attribute("aria-invalid") == "false", "the mark is gone")
 
 
 def asks_after_a_conflict(uuid):
@@ -283,12 +288,15 @@ def with_the_keyboard(uuid):
 
 
 def has_labels(uuid):
-    """Each field has a name for those who hear the page, and each style has another ground."""
+    """Each field has a name for those who hear the page, no level of headings is left out, and each style has another
+    ground."""
     with Page() as page:
         page.go("system", uuid)
         for field in page.css("input, textarea, select, button"):
             if field.is_displayed():
                 assert field.accessible_name, field.get_attribute("outerHTML")
+        levels = [int(heading.tag_name[1]) for heading in page.css("h1, h2, h3, h4, h5, h6") if heading.is_displayed()]
+        assert all(below - above <= 1 for above, below in zip(levels, levels[1:])), levels
         grounds = set()
         for style in ("dark", "light"):
             page.driver.execute_script("localStorage.setItem('shell:style', arguments[0])", style)

@@ -294,6 +294,17 @@ END
 }
 
 # bats test_tags=native
+@test "a cloud-init whose end cannot be waited for is not waited for" {
+    local fault=$top_builddir/tests/hostile/fault
+
+    "$fault" fcntl 1 EMFILE true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    installs_cloud_init 'exit 0'
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    run -0 timeout 20 "$fault" own:pidfd_open 1 EMFILE virt-seed --root="$root" check schema.xml
+    assert_said "the host's cloud-init could not check it"
+}
+
+# bats test_tags=native
 @test "root does not run a cloud-init that nobody can reach" {
     [[ $EUID -eq 0 ]] || skip 'needs root'
     installs_cloud_init ''

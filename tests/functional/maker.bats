@@ -168,6 +168,13 @@ refuses_each() {
     [[ $count -gt 50 ]]
 }
 
+@test "a maker whose end cannot be waited for is refused, not waited for without end" {
+    local -i count
+
+    refuses_each own:pidfd_open EMFILE 'could not be waited for'
+    [[ $count -gt 0 ]]
+}
+
 # A maker with rights would be worse than none.
 @test "a maker that cannot give up its rights does not run" {
     local call

@@ -437,6 +437,19 @@ with_interfaces() {
     diff <(document user-data <out.xml) user-data
 }
 
+@test "several guests get no host name and no address in common" {
+    sed 's/web1</web2</' web1.xml >web2.xml
+    run virt-seed --root="$root" set -i web1.xml web2.xml --hostname=web.example.org
+    assert_refused 2 "several guests cannot all have --hostname='web.example.org'" 'name one guest in each command'
+    run virt-seed --root="$root" set -i web1.xml web2.xml --ip=192.0.2.7/24
+    assert_refused 2 "several guests cannot all have --ip='192.0.2.7/24'"
+    run ! grep -l cloud-init web1.xml web2.xml
+    # The same guest twice is one.
+    run -0 virt-seed --root="$root" set -i web1.xml web1.xml --hostname=web.example.org
+    [[ $output = 'web1: hostname web.example.org; wired' ]]
+    run -0 virt-seed --root="$root" set -i web1.xml web2.xml --hostname=
+}
+
 @test "what is read once is set in each of several files" {
     cp web1.xml web2.xml
     virt-seed --quiet set -i --user-data=- web1.xml web2.xml <user-data
@@ -516,6 +529,12 @@ locale: 5
 </ci:user-data>' >element.xml
     run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
     [[ $output = 'web1: element written; wired' && $stderr = *"warning: domain 'web1': <user-data>: line 2"*'[yaml-value]'* ]]
+    # No hint is for another command.
+    element '<ci:user-data>#cloud-config
+packages: 7
+</ci:user-data>' >element.xml
+    run -0 --separate-stderr virt-seed --root="$root" set --element=element.xml -i web1.xml
+    [[ $stderr = *"'packages' is an integer"*'[schema]'*'hint: see the module reference'* && $stderr != *--no-schema* ]]
     run -0 --separate-stderr virt-seed -q --root="$root" set --element=element.xml -i web1.xml
     [[ ! $output && ! $stderr ]]
 }

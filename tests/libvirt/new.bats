@@ -214,9 +214,9 @@ xml() {
     run -1 new nothing web1
     [[ $output = *"there is no image 'nothing' in the catalogue"* ]]
     run -2 new --hostname=web.example.org tiny web1 web2
-    [[ $output = *"2 guests cannot all have --hostname='web.example.org'"*hint:* ]]
+    [[ $output = *"several guests cannot all have --hostname='web.example.org'"*hint:* ]]
     run -2 new --ip=192.0.2.7/24 tiny web1 web2 web3
-    [[ $output = *"3 guests cannot all have --ip='192.0.2.7/24'"* ]]
+    [[ $output = *"several guests cannot all have --ip='192.0.2.7/24'"* ]]
     run -0 new --dry-run --ip=dhcp tiny web1 web2
     run -2 new --timeout=soon tiny web1
     [[ $output = *"--timeout='soon'"* ]]
@@ -246,6 +246,18 @@ xml() {
     [[ $output = *"there is a disk $pool/web3.qcow2 already"* ]]
     run -0 lab_virsh list --all --name
     [[ $output = web1 ]]
+}
+
+@test "the wait for a guest without cloud-init has an end" {
+    # The alarm that a timeout sets ends the command with its status; without one, the command dies of the signal.
+    # shellcheck disable=SC2016  # for the shell in the lab
+    run -0 as_owner SUDO_UID=64200 timeout 120 sh -c 'said=$(mktemp); "$@" >"$said" 2>&1 3>&- 4>&- & pid=$!
+        for i in $(seq 300); do grep "web1: started" "$said" && break; sleep 0.2; done
+        kill -s ALRM "$pid"; wait "$pid"; echo "status $?"; rm "$said"' sh "${virt_seed[@]}" new --memory=64 tiny web1
+    echo "$output"
+    [[ ${lines[-1]} = 'status 124' ]]
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
 }
 
 @test "--dry-run makes nothing, and what follows -- is virt-install's" {

@@ -36,7 +36,7 @@ wait_fails() {
 }
 
 @test "set, check, update, status and unset take a pattern, in the order of names" {
-    run -0 virt_seed set 'web*' --hostname=front
+    run -0 virt_seed set 'web*' --timezone=UTC
     [[ $output = *web1:*web2:* && $output != *db1* ]]
     run -0 virt_seed check 'web?'
     [[ $output = "domain 'web1': no problems found"$'\n'"domain 'web2': no problems found" ]]
@@ -55,24 +55,33 @@ wait_fails() {
 @test "set, unset and wire take several names, and one that is wrong hides no other" {
     local command
 
-    for command in 'set --hostname=x' wire unset; do
+    for command in 'set --timezone=UTC' wire unset; do
         # shellcheck disable=SC2086  # words of a command
         run -1 --separate-stderr virt_seed $command web1 nobody web2
         [[ $output = *web1:*web2:* && $stderr = *"there is no domain 'nobody'"* ]]
     done
 }
 
+@test "what a pattern stands for and what is named counts once, and gets no host name in common" {
+    run -0 virt_seed set web1 'web*' web1 $web1
+    [[ ${#lines[@]} -eq 2 && ${lines[0]} = web1:* && ${lines[1]} = web2:* ]]
+    run -2 virt_seed set 'web*' --hostname=front
+    [[ $output = *"several guests cannot all have --hostname='front'"*'hint: name one guest'* ]]
+    run ! grep -q front <(lab_virsh dumpxml web1; lab_virsh dumpxml web2)
+    run -0 virt_seed set 'web1*' web1 --hostname=front
+}
+
 @test "a pattern that matches nothing is an error, alone and among others" {
     local command
 
-    for command in 'set --hostname=x' check update status unset wire pending start; do
+    for command in 'set --timezone=UTC' check update status unset wire pending start; do
         # shellcheck disable=SC2086  # words of a command
         run virt_seed $command 'x*'
         [[ $status -ne 0 && $output = "virt-seed: error: no domain has a name that matches 'x*'"*'hint: '* ]]
     done
     run -1 --separate-stderr virt_seed status 'x*' web1
     [[ $output = *web1* && $stderr = *"matches 'x*'"* ]]
-    run -1 --separate-stderr virt_seed set --hostname=x 'x*' web1
+    run -1 --separate-stderr virt_seed set --timezone=UTC 'x*' web1
     [[ $output = *web1:* && $stderr = *"matches 'x*'"* ]]
 }
 
