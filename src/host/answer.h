@@ -18,5 +18,5 @@ struct answerer {
     bool may_make_key; /* a missing host key is NEED_WORD_MAKE */
 };
 
-/* Answers all of the needs for `answerer`, a struct answerer: a host's answer(). */
-void answerer_answer(void *answerer, struct needs *needs);
+/* Answers all of the needs: a host's answer() for `data` that is a struct answerer. */
+void answerer_answer(void *data, struct needs *needs);

@@ -80,14 +80,15 @@ imds_tree_check(int rundir, struct failure **failure)
 
 /* --- both ------------------------------------------------------------------------------- */
 
-static void
-set_failure(const char *url_address, const struct imds_finding *finding,
-            struct failure **failure)
+/* Sets the failure of a server that is not healthy. Return: -1. */
+static int
+fail(const char *url_address, const struct imds_finding *finding,
+     struct failure **failure)
 {
     const enum imds_health health = finding->health;
+    cleanup_free char *where = xstrdup(url_address);
     union inet_address address;
     int port;
-    cleanup_free char *where = xstrdup(url_address);
 
     inet_address_read(&address, url_address, &port);
     if (port < 0) {
@@ -96,39 +97,39 @@ set_failure(const char *url_address, const struct imds_finding *finding,
         where = xasprintf("%s, port %d", url_address, port);
     }
     if (imds_health_is_silent(health))
-        failure_set(
+        return failure_set(
             failure, FAILURE_IMDS,
             "the metadata server at %s does not answer: %s\n"
             "find out why: systemctl status virt-seed-imds.service; journalctl -u "
             "virt-seed-imds.service",
             where, silences[health]);
-    else if (health == IMDS_ABSENT)
-        failure_set(
+    if (health == IMDS_ABSENT)
+        return failure_set(
             failure, FAILURE_IMDS,
             "nothing is listening at %s\n"
             "start the metadata server: systemctl enable --now virt-seed-imds.socket "
             "virt-seed-imds.service; see virt-seed-imds(8) for the address it should "
             "listen on",
             where);
-    else if (health == IMDS_OTHER)
-        failure_set(
+    if (health == IMDS_OTHER)
+        return failure_set(
             failure, FAILURE_IMDS,
             "another server is listening at %s, where guests look for the metadata "
             "server\n"
             "find out which one it is, and stop it: ss -ltnp 'sport = :%d'",
             where, port);
-    else if (health == IMDS_FOREIGN)
-        failure_set(failure, FAILURE_IMDS_USER,
-                    "a program of user %u is listening at %s, where guests look for the "
-                    "metadata server\n"
-                    "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
-                    finding->number, where, port);
-    else if (health == IMDS_UNKNOWN)
-        failure_set_errno(failure, FAILURE_IMDS, (int)finding->number,
-                          "could not query the metadata server at %s\n"
-                          "if no interface has the address: systemctl restart "
-                          "virt-seed-imds-address.service",
-                          where);
+    if (health == IMDS_FOREIGN)
+        return failure_set(
+            failure, FAILURE_IMDS_USER,
+            "a program of user %u is listening at %s, where guests look for the "
+            "metadata server\n"
+            "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
+            finding->number, where, port);
+    return failure_set_errno(failure, FAILURE_IMDS, (int)finding->number,
+                             "could not query the metadata server at %s\n"
+                             "if no interface has the address: systemctl restart "
+                             "virt-seed-imds-address.service",
+                             where);
 }
 
 enum imds_health
@@ -136,7 +137,8 @@ imds_health_ask(const char *url_address, struct failure **failure)
 {
     const struct imds_finding finding = imds_health_find(url_address);
 
-    set_failure(url_address, &finding, failure);
+    if (finding.health != IMDS_HEALTHY)
+        fail(url_address, &finding, failure);
     return finding.health;
 }
 
@@ -151,7 +153,7 @@ imds_check(const char *url_address, const struct imds_finding *finding,
         return 0;
     if (check_tree(finding, failure) < 0)
         return -1;
-    set_failure(url_address, finding, &reason);
+    fail(url_address, finding, &reason);
     if (reason->code == FAILURE_IMDS_USER)
         consequence = "take its seed from it";
     return failure_set(failure, reason->code,
