@@ -133,17 +133,15 @@ ask(struct making *making, const struct pipeline *pipeline, struct failure **fai
     return pipeline_finish(pipeline, &making->request, needs, failure);
 }
 
-/* Return: the last need of that kind, or NULL. */
+/* Return: the need of that kind, of which there is at most one, or NULL. */
 static const struct need *
 find_need(const struct making *making, enum need_kind kind)
 {
-    const struct need *found = NULL;
-
     for (size_t i = 0; i < making->needs.count; i++) {
         if (making->needs.list[i].kind == kind)
-            found = &making->needs.list[i];
+            return &making->needs.list[i];
     }
-    return found;
+    return NULL;
 }
 
 /*
@@ -395,7 +393,6 @@ maker_prepare(const struct host *host, const struct config *config, struct domai
         .resumes = resumes,
         .verdict = verdict,
     };
-
     const size_t note_count = verdict->note_count;
     cleanup_free char *name = xshellquote(domain->name);
 
