@@ -74,26 +74,24 @@ set(const char **member, char *text)
 bool
 scope_use_directories(const char *home, const char *runtime)
 {
-    struct scope *session = &of_session;
-
-    set(&session->home, fs_plain_path(home));
-    set(&session->runtime, runtime ? fs_plain_path(runtime) : NULL);
-    if (!session->home || (runtime && !session->runtime))
+    set(&of_session.home, fs_plain_path(home));
+    set(&of_session.runtime, runtime ? fs_plain_path(runtime) : NULL);
+    if (!of_session.home || (runtime && !of_session.runtime))
         return false;
-    if (session->runtime)
-        set(&session->pid_directory, xasprintf("%s/libvirt", session->runtime));
+    if (of_session.runtime)
+        set(&of_session.pid_directory, xasprintf("%s/libvirt", of_session.runtime));
     else
-        set(&session->pid_directory, xasprintf("%s/.cache/libvirt", session->home));
-    set(&session->rundir, xasprintf("%s/virt-seed", session->pid_directory));
-    set(&session->statedir, xasprintf("%s/.local/state/virt-seed", session->home));
-    session->reportdir = session->statedir;
-    set(&session->domain_secrets, xasprintf("%s/secrets", session->statedir));
-    set(&session->confdir, xasprintf("%s/.config/virt-seed", session->home));
-    set(&session->files, xasprintf("%s/files", session->confdir));
-    set(&session->secrets, xasprintf("%s/secrets", session->confdir));
-    set(&session->trydir, xasprintf("%s/.cache/virt-seed", session->home));
-    set(&session->definitions, xasprintf("%s/.config/libvirt/qemu", session->home));
-    chosen = session;
+        set(&of_session.pid_directory, xasprintf("%s/.cache/libvirt", of_session.home));
+    set(&of_session.rundir, xasprintf("%s/virt-seed", of_session.pid_directory));
+    set(&of_session.statedir, xasprintf("%s/.local/state/virt-seed", of_session.home));
+    of_session.reportdir = of_session.statedir;
+    set(&of_session.domain_secrets, xasprintf("%s/secrets", of_session.statedir));
+    set(&of_session.confdir, xasprintf("%s/.config/virt-seed", of_session.home));
+    set(&of_session.files, xasprintf("%s/files", of_session.confdir));
+    set(&of_session.secrets, xasprintf("%s/secrets", of_session.confdir));
+    set(&of_session.trydir, xasprintf("%s/.cache/virt-seed", of_session.home));
+    set(&of_session.definitions, xasprintf("%s/.config/libvirt/qemu", of_session.home));
+    chosen = &of_session;
     return true;
 }
 

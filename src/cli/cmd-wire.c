@@ -72,6 +72,10 @@ wire_after_refusal(const struct context *context, const char *daemon,
     if (definition_is_file(name))
         return failure_set(failure, FAILURE_USAGE,
                            "--after-refusal needs a domain\ngive its UUID");
+    if (!*daemon || daemon[strspn(daemon, "0123456789")])
+        return failure_set(failure, FAILURE_USAGE,
+                           "--after-refusal=%s is not a process\ngive its number",
+                           daemon);
     if (scope()->home)
         take_way_to_daemon(context->root, daemon);
     /* What ends the hook or its daemon is not for us, and no directory is kept busy. */
@@ -167,7 +171,7 @@ static const struct option_row rows[] = {
     CHANGE_ROWS,
     OPTION(
         0, "after-refusal", "PID", after_refusal,
-        "for the hook: wait until the refused start has ended, which that process of libvirt's has run, and write to the system's log"),
+        "for the hook: PID is libvirt's daemon; wait until the refused start has ended, and write to the system's log"),
     OPTION_END,
 };
 

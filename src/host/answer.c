@@ -18,6 +18,7 @@ answer_file(const struct answerer *answerer, struct need *need)
     size_t at = 0;
     int error = -ENOENT;
 
+    assert(config->directory_count > 0);
     for (; error == -ENOENT && at < config->directory_count; at++) {
         cleanup_close int directory =
             fs_open_directory_in_root(answerer->root, config->directories[at]);

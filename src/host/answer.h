@@ -2,7 +2,8 @@
 /*
  * What the host answers to the needs of a domain's seed (host/need.h): files below the
  * directories that virt-seed.conf(5) names, secrets that the domain may use, what virt-seed
- * keeps for it, the labels of disks, and whether libvirt keeps a definition of it.
+ * keeps for it, the labels of disks, whether libvirt keeps a definition of it, and whether
+ * the metadata server answers.
  */
 #pragma once
 

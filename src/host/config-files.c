@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How it works: the first mistake is the failure, and what follows it is still read. */
+/* How it works: the first mistake found here is the failure, and what follows it is still
+ * read. */
 #include "config.h"
 
 #include "base/fs.h"

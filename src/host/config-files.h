@@ -18,7 +18,7 @@ struct config_file {
 struct config_files {
     struct config_file *list; /* in their order */
     size_t count;
-    bool is_complete; /* all of them could be read */
+    bool is_complete; /* all of them could be read, without a mistake in a directory */
     char **directories;
     size_t directory_count;
 };

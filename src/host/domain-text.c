@@ -77,10 +77,8 @@ is_blank(char character)
 
 /* The bytes that a name may contain, at the beginning of it or of what follows its prefix,
  * and after that. */
-enum {
-    NAME_FIRST = 1,
-    NAME_LATER = 2
-};
+#define NAME_FIRST 1
+#define NAME_LATER 2
 static const unsigned char name_bytes[256] = {
     ['a' ... 'z'] = NAME_FIRST | NAME_LATER,
     ['A' ... 'Z'] = NAME_FIRST | NAME_LATER,

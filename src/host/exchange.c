@@ -112,6 +112,9 @@ needs_get(struct needs *needs, enum maker_role role, const struct buffer *conten
             need->keys[key] = message_get_text(&message, LIMIT_PATH, true);
         if (!is_need(need) || (role == MAKER_WIRE && kind != NEED_LABEL))
             return false;
+        /* The last need: a look at one address, and not at all ports of this host. */
+        if (kind == NEED_SERVER && i + 1 != count)
+            return false;
     }
     return message_is_over(&message);
 }

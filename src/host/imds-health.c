@@ -50,6 +50,7 @@ connect_to(const union inet_address *address, socklen_t size)
 
 /* The sockets that listen at an address. */
 struct listeners {
+    struct user server;
     bool is_any;    /* there is one, or the kernel does not tell */
     uid_t stranger; /* the user of the first one that is not trusted; 0 if all are */
 };
@@ -66,16 +67,15 @@ look_up(struct listeners *listeners, const char *table, const char *own)
         USER = 7,
         FIELDS
     };
-    cleanup_fclose FILE *file = fopen(table, "re");
-    cleanup_free char *line = NULL;
+    const struct user *server = &listeners->server;
     cleanup_free char *any = xstrdup(own);
-    cleanup_close int root = fs_open_root("/");
-    const struct user server = user_find(root, IMDS_USER);
+    cleanup_free char *line = NULL;
     size_t size = 0;
+    cleanup_fclose FILE *file = fopen(table, "re");
 
-    memset(any, '0', strcspn(any, ":"));
     if (!file && errno != ENOENT)
         listeners->is_any = true;
+    memset(any, '0', strcspn(any, ":"));
     while (file && getline(&line, &size, file) > 0) {
         const char *fields[FIELDS] = {NULL};
         char *rest = NULL;
@@ -91,7 +91,7 @@ look_up(struct listeners *listeners, const char *table, const char *own)
         listeners->is_any = true;
         user = (uid_t)strtoul(fields[USER], NULL, 10);
         is_trusted = user == 0 || user == geteuid();
-        is_trusted = is_trusted || (server.is_known && user == server.uid);
+        is_trusted = is_trusted || (server->is_known && user == server->uid);
         if (!is_trusted && listeners->stranger == 0)
             listeners->stranger = user;
     }
@@ -108,7 +108,8 @@ find_listeners(const union inet_address *address, unsigned int port)
     const uint32_t mapped[] = {0, 0, htonl(0xffff), address->ipv4.sin_addr.s_addr};
     cleanup_free char *of_ipv4 = xasprintf("%08X:%04X", mapped[3], port);
     cleanup_free char *of_ipv6 = NULL;
-    struct listeners listeners = {0};
+    cleanup_close int root = fs_open_root("/");
+    struct listeners listeners = {.server = user_find(root, IMDS_USER)};
 
     if (address->any.sa_family == AF_INET) {
         look_up(&listeners, "/proc/net/tcp", of_ipv4);

@@ -5,7 +5,8 @@
  * How it works: whoever makes a seed reads what others wrote, and opens no file of the
  * host. It lists what it needs once, after it has read the request; no need depends on
  * another's answer. The host answers all of them by its own rules (host/answer.h): a
- * failure, content, or a word. The answers are in the order of the needs.
+ * failure, an error, content, a word, or what it has found. The answers are in the order of
+ * the needs.
  */
 #pragma once
 
@@ -19,7 +20,8 @@ enum need_kind {
     NEED_PASSWORD,     /* `name` of the hash that is kept for the domain: its content, or
                           NEED_WORD_MISSING */
     NEED_LABEL,        /* `name`, the path of a disk: one of NEED_WORD_LABEL_… */
-    NEED_SERVER,       /* `name`, the metadata server's address: what it is found to do */
+    NEED_SERVER,       /* `name`, the metadata server's address: what it is found to do;
+                          the last need */
     NEED_DEFINITION,   /* the domain's: one of NEED_WORD_DEFINITION_… */
 };
 
@@ -49,7 +51,7 @@ struct need {
 
     /* The answer. */
     struct failure *failure; /* NULL if there is none */
-    int error;               /* of a file, which has no failure: -errno */
+    int error;               /* of a file: -errno; what it means is not said here */
     char *place;             /* where that was: a directory */
     enum need_word word;
     struct imds_finding server;

@@ -446,15 +446,20 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     return 0;
 }
 
-/* Return: the kernel's path of the opened file, owned by the caller (free), or NULL. */
-static char *
-find_path(int fd)
+/* Return: whether the file at the kernel's path is in the directory, wherever that is mounted. */
+static bool
+is_in(const char *path, const struct stat *directory)
 {
-    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
-    char path[PATH_MAX];
-    const ssize_t length = readlink(link, path, sizeof(path));
+    cleanup_free char *above = xstrdup(path);
+    struct stat status;
 
-    return length < 0 ? NULL : xstrndup(path, (size_t)length);
+    for (char *end = strrchr(above, '/'); end > above; end = strrchr(above, '/')) {
+        *end = '\0';
+        if (stat(above, &status) == 0 && status.st_dev == directory->st_dev &&
+            status.st_ino == directory->st_ino)
+            return true;
+    }
+    return false;
 }
 
 /* Return: whether the opened file is in a directory of virt-seed's, or nobody can tell. */
@@ -464,16 +469,22 @@ is_ours(int root, int fd)
     const char *const directories[] = {scope()->rundir, scope()->reportdir,
                                        scope()->statedir, scope()->confdir,
                                        scope()->trydir};
-    cleanup_free char *path = find_path(fd);
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
+    char path[PATH_MAX];
+    const ssize_t length = readlink(link, path, sizeof(path) - 1);
 
-    for (size_t i = 0; path && i < ARRAY_SIZE(directories); i++) {
-        cleanup_close int directory = fs_open_directory_in_root(root, directories[i]);
-        cleanup_free char *above = directory < 0 ? NULL : find_path(directory);
+    /* What is out of reach, such as a mount that was detached, has no path. */
+    if (length <= 0 || path[0] != '/')
+        return true;
+    path[length] = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        struct stat directory;
 
-        if (above && fs_is_below(path, above))
+        if (fs_stat_in_root(root, directories[i], &directory) == 0 &&
+            is_in(path, &directory))
             return true;
     }
-    return !path;
+    return false;
 }
 
 int

@@ -82,13 +82,12 @@ static int
 publish_seed(const struct start *start, const struct verdict *verdict,
              struct failure **failure)
 {
-    const bool is_served = !verdict->publication.has_image;
     cleanup_failure struct failure *reason = NULL;
 
     publication_publish(&verdict->publication, start->lifecycle->root, start->rundir,
                         start->uuid, &reason);
     /* A resumed guest has read its documents long ago, but needs its disk. */
-    if (is_served)
+    if (!verdict->publication.has_image)
         return refuse_or_log(start, "resuming without its documents", &reason, failure);
     *failure = steal(reason);
     return *failure ? -1 : 0;

@@ -16,7 +16,7 @@ config_get(struct config_files *config, struct message *message)
     for (uint32_t i = 0; i < count && !message->is_bad; i++) {
         struct config_file *file = array_add(config->list, config->count);
 
-        file->path = message_get_text(message, LIMIT_PATH, false);
+        file->path = message_get_text(message, PATH_MAX, false);
         message_get_bytes(message, LIMIT_CONFIG, &file->text);
     }
 }

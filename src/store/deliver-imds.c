@@ -113,6 +113,8 @@ replace(const struct replacement *replacement, ino_t *published, struct failure 
     };
 
     wire_facts_read(&facts, running);
+    if (facts.own_url && imds_tree_check(replacement->rundir, failure) < 0)
+        return -1;
     if (make(&again, replacement->seed, &publication, failure) < 0 ||
         publication_publish(&publication, replacement->root, replacement->rundir,
                             running->uuid, failure) < 0)

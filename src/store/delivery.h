@@ -62,8 +62,8 @@ struct delivery {
     /* Refuses a host that cannot deliver a seed to a booting guest; may be NULL. Accepts
      * it if the caller lacks the permission to find out. */
     int (*check_host)(int root, struct failure **failure);
-    /* Refuses a server that does not answer at the address; NULL if the way needs
-     * none. */
+    /* Refuses a server that does not answer at the address; NULL if the way needs none. A
+     * start has the keeper look instead (host/need.h). */
     int (*check_server)(const char *address, struct failure **failure);
 
     /* Return: who writes the guest's report, and its log if it has one. */

@@ -4,7 +4,6 @@
 #include "base/inet.h"
 #include "base/scope.h"
 #include "host/imds-tree.h"
-#include "host/own-directory.h"
 #include "store/imds-check.h"
 
 #define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
@@ -37,8 +36,7 @@ imds_health_is_foreign(enum imds_health health)
 static int
 check_tree(const struct imds_finding *finding, struct failure **failure)
 {
-    switch ((int)finding->health) {
-    case IMDS_TREE_MISSING:
+    if (finding->health == IMDS_TREE_MISSING)
         return failure_set(
             failure, FAILURE_IMDS,
             ASKS "%s does not exist\n"
@@ -46,28 +44,28 @@ check_tree(const struct imds_finding *finding, struct failure **failure)
                  "systemctl enable --now virt-seed-imds.socket "
                  "virt-seed-imds.service; or use datasource=\"nocloud\", which is a disk",
             IMDS_TREE);
-    case IMDS_TREE_NO_DIRECTORY:
+    if (finding->health == IMDS_TREE_NO_DIRECTORY)
         return failure_set(failure, FAILURE_IMDS,
                            ASKS "%s is not a directory\n"
                                 "replace it with a directory: " MAKE,
                            IMDS_TREE);
-    case IMDS_TREE_CLOSED:
+    if (finding->health == IMDS_TREE_CLOSED)
         return failure_set(failure, FAILURE_IMDS,
                            ASKS
                            "%s has mode %04o, expected 0750 with the server's group\n"
                            "fix it: " MAKE,
                            IMDS_TREE, finding->number);
-    case IMDS_TREE_OPEN:
-        return own_directory_check(&(struct stat){.st_mode = finding->number}, 0,
-                                   IMDS_TREE, failure);
-    case IMDS_TREE_OWNER:
+    if (finding->health == IMDS_TREE_OPEN)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s has mode %04o: others may write to it\n"
+                           "find out what others put there, then remove it",
+                           IMDS_TREE, finding->number);
+    if (finding->health == IMDS_TREE_OWNER)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s belongs to user %u, expected %u\n"
                            "find out who made it, and remove it",
                            IMDS_TREE, finding->number, scope()->owner);
-    default:
-        return 0;
-    }
+    return 0;
 }
 
 int

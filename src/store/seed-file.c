@@ -50,9 +50,10 @@ storage_open(int rundir, const char *uuid, const struct storage **storage)
         cleanup_free char *name = storages[i]->name(uuid);
 
         *storage = storages[i];
-        fd = storage_has_image(storages[i])
-                 ? fs_open_regular_beneath(rundir, name, NULL)
-                 : fs_open_strictly_beneath(rundir, name, O_DIRECTORY);
+        if (storage_has_image(storages[i]))
+            fd = fs_open_regular_beneath(rundir, name, NULL);
+        else
+            fd = fs_open_strictly_beneath(rundir, name, O_DIRECTORY);
     }
     return fd;
 }

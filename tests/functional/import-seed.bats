@@ -169,6 +169,22 @@ END
     done
 }
 
+@test "a seed in virt-seed's directories is refused wherever they are mounted" {
+    # shellcheck disable=SC2016  # the inner shell's
+    local -r in_a_mount='mount --bind "$1" mnt && exec virt-seed --root="$1" import other.xml'
+
+    unshare --map-root-user --mount true || skip "no user namespaces"
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    install -d -m 0711 "$root$rundir"
+    domain_xml '<ci:user-data secret="web1"/>' >web1.xml
+    virt-seed --quiet --root="$root" build -o "$root$rundir/$uuid.iso" web1.xml
+    mkdir mnt
+    seeded_domain "$PWD/mnt$rundir/$uuid.iso" | sed "s|$uuid</uuid>|$other_uuid</uuid>|" >other.xml
+    run unshare --map-root-user --mount bash -c "$in_a_mount" - "$root"
+    assert_refused 1 "in a directory of virt-seed's"
+    [[ $output != *hunter2* ]]
+}
+
 @test "wire --replace keeps the payload and the shim of a domain without an element" {
     local payload="<vm:vm xmlns:vm='http://ovirt.org/vm/1.0'><vm:device devtype='disk' name='hdc'><vm:payload>\
 <vm:volId>cidata</vm:volId><vm:file path='meta-data'>aW5zdGFuY2UtaWQ6IGktMgo=</vm:file></vm:payload></vm:device></vm:vm>"

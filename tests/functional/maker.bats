@@ -171,7 +171,7 @@ refuses_each() {
 @test "a maker whose end cannot be waited for is refused, not waited for without end" {
     local -i count
 
-    refuses_each own:pidfd_open EMFILE 'could not be waited for'
+    refuses_each own:wait4 EMFILE 'could not be waited for'
     [[ $count -gt 0 ]]
 }
 

@@ -150,7 +150,7 @@ static const struct {
     {"setgroups", SYS_setgroups}, {"setresgid", SYS_setresgid},
     {"setresuid", SYS_setresuid}, {"socketpair", SYS_socketpair},
     {"unlinkat", SYS_unlinkat},   {"wait4", SYS_wait4},
-    {"write", SYS_write},
+    {"write", SYS_write},         {"pidfd_open", SYS_pidfd_open},
 };
 
 static const struct {

@@ -151,6 +151,8 @@ static const struct maker_row needs_that_do_not_fit_their_kind[] = {
     {"a password that leads up",
      .fields = {N(1), N(NEED_PASSWORD), T("../password"), NO_KEYS}},
     {"an empty password", .fields = {N(1), N(NEED_PASSWORD), T(""), NO_KEYS}},
+    {"two servers", .fields = {N(2), N(NEED_SERVER), T("127.0.0.1"), NO_KEYS,
+                               N(NEED_SERVER), T("127.0.0.1:8080"), NO_KEYS}},
     {"a server without an address", .fields = {N(1), N(NEED_SERVER), NO_TEXT, NO_KEYS}},
     {"a long address of a server",
      .fields = {N(1), N(NEED_SERVER), REPEATED("1", LIMIT_SERVER + 1), NO_KEYS}},
