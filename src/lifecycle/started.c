@@ -77,7 +77,7 @@ static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_hello struct hello hello = {.role = MAKER_MERGE};
-    cleanup_close int lock = record_lock(lifecycle->root);
+    cleanup_close __attribute__((unused)) int lock = record_lock(lifecycle->root);
 
     if (record_take_next(lifecycle->root, lifecycle->uuid, &hello.next, failure) < 0)
         return -1;
