@@ -112,8 +112,8 @@ END
     in_guest echo -- --print
     [[ $output = '-- --print' ]]
     # The user's own options come first, but not before what the guest is recognized by.
-    run -0 virt_seed ssh web1 -F none -i "$PWD/own" -l sam -o BatchMode=yes -- id -un
-    [[ $output = *sam ]]
+    run -0 --separate-stderr virt_seed ssh web1 -F none -i "$PWD/own" -l sam -o BatchMode=yes -- id -un
+    [[ $output = sam ]]
 }
 
 @test "another machine under the same address is refused, whatever the options say" {
