@@ -36,6 +36,7 @@ utf8_decode(const char *text, size_t size, uint32_t *character)
 static bool
 is_unfit(uint32_t character)
 {
+    /* In their order: most text is below the second. */
     static const struct {
         uint32_t first, last;
     } unfit[] = {
@@ -49,8 +50,8 @@ is_unfit(uint32_t character)
         {0xe0000, 0xe007f}, /* tags */
     };
 
-    for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
-        if (character >= unfit[i].first && character <= unfit[i].last)
+    for (size_t i = 0; i < ARRAY_SIZE(unfit) && unfit[i].first <= character; i++) {
+        if (character <= unfit[i].last)
             return true;
     }
     return false;
