@@ -158,7 +158,7 @@ answerer_answer(void *data, struct needs *needs)
         struct need *need = &needs->list[i];
         bool failed = false;
 
-        /* The one before is where the seed's limit is exceeded. */
+        /* The need before has exceeded the limit. */
         if (size > LIMIT_SEED)
             failure_set(&need->failure, FAILURE_LIMIT, "not read: the seed is too large");
         else

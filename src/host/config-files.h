@@ -23,7 +23,8 @@ struct config_files {
     size_t directory_count;
 };
 
-/* Reads them below `root`; there may be none. On failure the others have been read. */
+/* Reads them below `root`; there may be none. A mistake in one does not keep the others from
+ * being read. */
 int config_files_read(struct config_files *files, int root, struct failure **failure);
 
 void config_files_clear(struct config_files *files);

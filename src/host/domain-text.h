@@ -60,8 +60,8 @@ struct domain_text {
 };
 
 /*
- * Begins to read the document, which must stay as it is. White space before <domain> is
- * allowed.
+ * Begins to read the document, which must stay as it is; `text` must be {0}. White space
+ * before <domain> is allowed.
  */
 int domain_text_begin(struct domain_text *text, const struct buffer *xml,
                       struct failure **failure);

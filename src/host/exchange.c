@@ -104,7 +104,7 @@ needs_get(struct needs *needs, enum maker_role role, const struct buffer *conten
 
     for (uint32_t i = 0; i < count && !message.is_bad; i++) {
         const enum need_kind kind =
-            (enum need_kind)message_get_number(&message, NEED_DEFINITION);
+            (enum need_kind)message_get_number(&message, NEED_KIND_LAST);
         struct need *need = needs_add(needs, kind, NULL);
 
         need->name = message_get_text(&message, name_limits[kind], true);

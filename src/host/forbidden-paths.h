@@ -14,7 +14,7 @@
  * directory of seeds, of reports, of what is kept, of rehearsals, or of the
  * configuration with the secrets; or goes through a link of /proc, which another process
  * can make lead there later. The domain may name its own seed as the source of a disk
- * and its own report as that of a channel, spelled as the wiring does, and, in a
+ * and its own report and log as those of channels, spelled as the wiring does, and, in a
  * rehearsal, the files of its own directory. <metadata>, <title> and <description> are
  * not looked at. Fails, too, if it does not find out where a path leads, if that takes
  * more than LIMIT_PATHS_MILLISECONDS, or if the XML is not in libvirt's form

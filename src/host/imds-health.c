@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the kernel's tables say whether a socket listens at the address, and whose
- * it is. Any user may listen on a port of 1024 and above, and answer as the server does. So
- * root, which systemd is, the user of the unit, or the user who asks must have made it.
+ * it is. Any user may listen on a port of 1024 and above, and answer as the server does. So it
+ * must have been made by root (as systemd is), the user of the unit, or the user who asks.
  *
  * systemd's socket listens even if the server cannot start. So the server gets a request,
  * but only if the address belongs to this host: no packet leaves the host, and a cloud's

@@ -19,7 +19,7 @@
  * The tree is 0750, its files are 0640. Everything has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". If imds_tree_open() made it,
  * only root could read it (0700), and the server could not: so the hook checks first, and
- * refuses the start (store/imds-check.h).
+ * refuses the start (imds_tree_find()).
  */
 #pragma once
 

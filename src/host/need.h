@@ -21,8 +21,9 @@ enum need_kind {
                           NEED_WORD_MISSING */
     NEED_LABEL,        /* `name`, the path of a disk: one of NEED_WORD_LABEL_… */
     NEED_SERVER,       /* `name`, the metadata server's address: what it is found to do;
-                          the last need */
+                          the last need of a list */
     NEED_DEFINITION,   /* the domain's: one of NEED_WORD_DEFINITION_… */
+    NEED_KIND_LAST = NEED_DEFINITION,
 };
 
 enum need_word {
@@ -32,7 +33,7 @@ enum need_word {
     NEED_WORD_LABEL_OF_SEED,
     NEED_WORD_LABEL_OTHER, /* or none, so that cloud-init does not take it for a seed */
     NEED_WORD_DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
-    NEED_WORD_DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
+    NEED_WORD_DEFINITION_UNWIRED, /* or wired only in part, or it cannot be read */
     NEED_WORD_DEFINITION_WIRED,   /* it names the domain's seed */
 };
 
@@ -80,7 +81,8 @@ void needs_clear(struct needs *needs);
 /* The only way to the host for whoever makes a seed. */
 struct host {
     void *data;
-    /* Appends the text of the domain's record, if there is one. */
+    /* Appends the text of the domain's record, if there is one. NULL for a host that only
+     * answers needs. */
     int (*read_record)(void *data, struct buffer *text, struct failure **failure);
     /* Answers all of the needs. */
     void (*answer)(void *data, struct needs *needs);

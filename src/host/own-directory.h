@@ -48,5 +48,5 @@ int statedir_make(int root);
 /* Return: whether the name is that of such a file. */
 bool is_temporary_name(const char *name);
 
-/* Removes the domain's; those in the run-time directory go with the seed. */
+/* Removes those of the domain; those in the run-time directory go with the seed. */
 void abandoned_remove(int root, const char *uuid);

@@ -30,9 +30,9 @@ struct publication {
 #define PUBLICATION_NONE ((struct publication){.output = -1})
 
 /*
- * Publishes the image or the documents in place of the domain's old ones, which stay on
- * failure; the report is not made here. `root` is the host's "/", `rundir` from
- * rundir_open().
+ * Publishes the image or the documents in place of the domain's old ones, which stay if that
+ * fails; if only the shim's order cannot be written, the new image stays until release. The
+ * report is not made here. `root` is the host's "/", `rundir` from rundir_open().
  */
 int publication_publish(const struct publication *publication, int root, int rundir,
                         const char *uuid, struct failure **failure);

@@ -7,12 +7,12 @@
 
 #include "base/base.h"
 
-/* Appends the text; nothing if there is no record. Fails if it has more than LIMIT_RECORD
- * bytes. */
+/* Appends the text; nothing if there is no record. Fails if it is empty or has more than
+ * LIMIT_RECORD bytes. */
 int record_read_text(int root, const char *uuid, struct buffer *text,
                      struct failure **failure);
 
-/* Replaces the record's text; removes the record if that says nothing. */
+/* Replaces the record's text; removes the record if that is "{}". */
 int record_write_text(int root, const char *uuid, const struct buffer *text,
                       struct failure **failure);
 
@@ -23,7 +23,7 @@ int record_write_text(int root, const char *uuid, const struct buffer *text,
  */
 int record_lock(int root);
 
-/* Makes it look as if it had just changed. */
+/* Makes the record, which must exist, look as if it had just changed. */
 int record_touch(int root, const char *uuid, struct failure **failure);
 /* Return: when the record was last changed; 0 if there is none. */
 struct timespec record_changed(int root, const char *uuid);

@@ -44,8 +44,8 @@ int report_file_remove(int root, const char *uuid, struct failure **failure);
  * removes its copies. */
 int log_file_keep(int root, const char *uuid, struct failure **failure);
 
-/* Removes it there, and where a crash of the host has left it, unless report_file_make() for
- * that writer is about to replace it. */
+/* Removes the log from the state directory, and one that a crash of the host has left in the
+ * reports' directory, unless report_file_make() for that writer is about to replace that. */
 int log_file_forget(int root, const char *uuid, enum report_writer writer,
                     struct failure **failure);
 

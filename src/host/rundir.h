@@ -2,7 +2,7 @@
 /*
  * The run-time directory, /run/libvirt/virt-seed: the seeds of running domains. Each name
  * in it begins with a domain's UUID (base/names.h), and is removed when the domain is
- * released; but "imds" (imds-tree.h), and RESUME_PREFIX with a domain's name.
+ * released; except "imds" (imds-tree.h), and RESUME_PREFIX with a domain's name.
  */
 #pragma once
 

@@ -65,7 +65,7 @@ storage_publish_image(int root, int rundir, const char *uuid, bool is_start, int
 }
 
 bool
-storage_image_is_as_made(int rundir, const char *uuid, bool is_expected)
+storage_image_take_made(int rundir, const char *uuid, bool is_expected)
 {
     cleanup_free char *name = rundir_seed_name(uuid);
     cleanup_free char *made = xasprintf("%s" SEED_MADE_SUFFIX, uuid);

@@ -44,11 +44,12 @@ int storage_publish_image(int root, int rundir, const char *uuid, bool is_start,
                           int image, struct failure **failure);
 
 /*
- * Once after a start: return whether the domain still has the image that was published for
- * it, and nobody has written to that since: a time of a write has a fraction. Changes of
- * owner and mode do not count. If there is none, whether none is expected.
+ * Once after a start, since it removes the image's second name: return whether the domain
+ * still has the image that was published for it, and nobody has written to that since: a time
+ * of a write has a fraction. Changes of owner and mode do not count. If there is none, whether
+ * none is expected.
  */
-bool storage_image_is_as_made(int rundir, const char *uuid, bool is_expected);
+bool storage_image_take_made(int rundir, const char *uuid, bool is_expected);
 
 /* All storages, ended by NULL. A guest reads from the first one that has a seed. */
 extern const struct storage *const storages[];

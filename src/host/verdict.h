@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What makers find out. A start of a domain comes to a verdict: nothing that concerns
- * virt-seed, a refusal, or a seed; nothing on the host changes before it. The end of a guest,
+ * virt-seed, a refusal, or a seed; nothing of this start is published before it. The end of a guest,
  * or a command during its start, results in a changed record, and wiring in another
  * definition.
  */

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 
+/* One operation of libvirt's on a domain. */
 struct lifecycle {
     int root;              /* borrowed */
     const char *argument;  /* the domain's name, from libvirt, whatever the XML says */
@@ -17,7 +18,8 @@ struct lifecycle {
     /* Why the guest has ended, in libvirt's word ("saved"); NULL before libvirt 10.5, which
      * does not tell, and at other operations than release. */
     const char *end;
-    const struct buffer *xml; /* as libvirt has it; NULL at restore and migrate */
+    /* As libvirt has it; at restore and migrate the caller's, which is not read. */
+    const struct buffer *xml;
 };
 
 /*
@@ -47,7 +49,7 @@ int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
  * Return: 0. */
 int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
-/* release: removes what prepare made. */
+/* release: removes the seed and the report, records the guest's result, and keeps its log. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
 /* --- what the operations share ----------------------------------------------------- */

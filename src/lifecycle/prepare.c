@@ -33,15 +33,15 @@ struct start {
 };
 
 /* The policy: the reason, if there is one, refuses a cold boot. For a resumed guest it is
- * logged after `resumed`. */
+ * logged after `what`. */
 static int
-refuse_or_log(const struct start *start, const char *resumed, struct failure **reason,
+refuse_or_log(const struct start *start, const char *what, struct failure **reason,
               struct failure **failure)
 {
     if (!*reason)
         return 0;
     if (start->resumes) {
-        lifecycle_log_failure(start->lifecycle, resumed, *reason);
+        lifecycle_log_failure(start->lifecycle, what, *reason);
         return 0;
     }
     *failure = steal(*reason);

@@ -317,7 +317,7 @@ lifecycle_run(const char *root_path, bool is_session, char *const *arguments)
         const struct lifecycle lifecycle = {
             .root = root, .name = arguments[0], .operation = arguments[1]};
 
-        lifecycle_log(&lifecycle, "%s: %s", arguments[1], failure->message);
+        lifecycle_log_failure(&lifecycle, arguments[1], failure);
     }
     return status_of_failure;
 }

@@ -37,7 +37,8 @@ names_seed(const struct buffer *xml, const char *uuid)
                 return true;
         }
     }
-    return failure;
+    /* In doubt, it has. */
+    return failure != NULL;
 }
 
 /* A resumed guest has read its seed long ago. */
@@ -49,7 +50,7 @@ check_seed(const struct lifecycle *lifecycle, struct failure **failure)
     cleanup_failure struct failure *ignored = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &ignored);
 
-    if (rundir < 0 || storage_image_is_as_made(rundir, uuid, has_disk) ||
+    if (rundir < 0 || storage_image_take_made(rundir, uuid, has_disk) ||
         rundir_is_resumed(rundir, uuid))
         return 0;
     return failure_set(

@@ -70,7 +70,7 @@ is_as_made_after(void **state, void (*change)(int rundir))
 
     publish(state, &seed);
     change(rundir);
-    return storage_image_is_as_made(rundir, UNIT_UUID, true);
+    return storage_image_take_made(rundir, UNIT_UUID, true);
 }
 
 static void
@@ -120,8 +120,8 @@ tells_a_seed_from_one_that_was_changed(void **state)
     assert_false(is_as_made_after(state, replace_it));
     assert_false(is_as_made_after(state, append_to_it));
     /* It is asked once. */
-    assert_true(storage_image_is_as_made(rundir, UNIT_UUID, false));
-    assert_false(storage_image_is_as_made(rundir, UNIT_UUID, true));
+    assert_true(storage_image_take_made(rundir, UNIT_UUID, false));
+    assert_false(storage_image_take_made(rundir, UNIT_UUID, true));
 }
 
 static void
