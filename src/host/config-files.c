@@ -77,8 +77,8 @@ read_line(struct config_files *files, const char *path, int number, char *line,
         return;
     if (take_directory(files, value) < 0 && !*failure)
         config_fail_value(path, number, key, value,
-                          "an absolute path without '..', neither above nor below the "
-                          "secrets directory",
+                          "an absolute path without '..', neither in nor above a "
+                          "directory of virt-seed's",
                           failure);
 }
 

@@ -171,7 +171,7 @@ check_allowed(int secret, const char *name, const struct secret_user *user,
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         line[strcspn(line, "#")] = '\0';
         line = text_trim(line);
-        if (strcasecmp(line, user->uuid) == 0)
+        if (is_uuid(line) && strcasecmp(line, user->uuid) == 0)
             return 0;
         /* A line that is a UUID means only that domain, not one with such a name. */
         if (*line && !is_uuid(line) && fnmatch(line, user->name, 0) == 0)
@@ -205,9 +205,9 @@ open_allowed(int root, const struct secret_user *user, const char *name,
     if (secret == -ENOENT)
         return failure_set(
             failure, FAILURE_SECRET_MISSING,
-            "%s does not exist\ncreate it, closed to others: install -d -m 0700 %s %s && install "
-            "-m 0600 FILE %s/KEY",
-            path, scope()->secrets, path, path);
+            "%s does not exist\ncreate it for this domain alone: install -d -m 0700 %s %s && "
+            "echo %s | install -m 0600 /dev/stdin %s/allow && install -m 0600 FILE %s/KEY",
+            path, scope()->secrets, path, *user->uuid ? user->uuid : "UUID", path, path);
     if (secret < 0)
         return fail_to_read(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||

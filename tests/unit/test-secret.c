@@ -378,6 +378,24 @@ refuses_everybody_where_the_list_leads_nowhere(void **state)
 }
 
 static void
+an_empty_line_allows_no_domain_without_a_uuid(void **state)
+{
+    const struct secret_user unnamed = {.name = "web1", .uuid = ""};
+    const char *const keys[] = {"userdata", NULL};
+    const char *found;
+    cleanup_free char *allow = path_of("web1", "allow");
+    cleanup_buffer struct buffer content = {0};
+    struct failure *failure = NULL;
+
+    make_secret(state, "userdata");
+    unit_make_file(unit_directory(state), allow, 0600, "# nobody\n\n");
+    assert_int_equal(secret_read(unit_directory(state), &unnamed, "web1", keys, &content,
+                                 &found, &failure),
+                     -1);
+    assert_failure(&failure, FAILURE_SECRET_DENIED);
+}
+
+static void
 takes_a_uuid_for_no_pattern_of_names(void **state)
 {
     const struct secret_user impostor = {.name = UNIT_UUID, .uuid = UNIT_OTHER_UUID};
@@ -572,6 +590,7 @@ main(void)
         unit_test_in_directory(refuses_the_domains_that_are_not_allowed),
         unit_test_in_directory(refuses_everybody_where_the_list_is_bad),
         unit_test_in_directory(refuses_everybody_where_the_list_leads_nowhere),
+        unit_test_in_directory(an_empty_line_allows_no_domain_without_a_uuid),
         unit_test_in_directory(takes_a_uuid_for_no_pattern_of_names),
         unit_test_in_directory(says_that_all_keys_together_are_too_large),
         unit_test_in_directory(what_is_written_can_be_read),
