@@ -21,16 +21,14 @@
 #include "host/domain-text.h"
 #include "host/forbidden-paths.h"
 
-/* All of them have the same name. */
-#define DIRECTORIES 5
+/* The name of all of virt-seed's directories. */
 #define NAME "/virt-seed"
 /* As a message says it that does not know which. */
 #define OURS "a directory of virt-seed's"
 
 struct scan {
     int root;
-    const char *directories[DIRECTORIES];
-    struct stat own[DIRECTORIES];          /* without an inode: it does not exist */
+    struct own_directories own;
     char *seed, *report, *log, *rehearsal; /* the domain's own */
     clock_t end;                           /* of clock(3) */
     char harmless[PATH_MAX];               /* the last path that leads elsewhere */
@@ -39,10 +37,23 @@ struct scan {
 
 /* --- where a path leads ------------------------------------------------------------- */
 
-/* Sets our directory that the opened file is or is in. Return: 0, or -errno if the kernel
- * does not tell the file's path. */
-static int
-find_above(const struct scan *scan, int fd, const char **directory)
+void
+own_directories_find(struct own_directories *own, int root)
+{
+    const char *const paths[OWN_DIRECTORIES] = {scope()->rundir, scope()->reportdir,
+                                                scope()->statedir, scope()->confdir,
+                                                scope()->trydir};
+
+    memcpy(own->paths, paths, sizeof(paths));
+    for (size_t i = 0; i < OWN_DIRECTORIES; i++) {
+        if (fs_stat_in_root(root, paths[i], &own->status[i]) < 0)
+            own->status[i].st_ino = 0;
+    }
+}
+
+int
+own_directories_find_above(const struct own_directories *own, int fd,
+                           const char **directory)
 {
     char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
     struct stat status;
@@ -58,10 +69,10 @@ find_above(const struct scan *scan, int fd, const char **directory)
         *end = '\0';
         if (stat(path, &status) < 0)
             continue;
-        for (size_t i = 0; i < DIRECTORIES; i++) {
-            if (scan->own[i].st_ino == status.st_ino &&
-                scan->own[i].st_dev == status.st_dev)
-                *directory = scan->directories[i];
+        for (size_t i = 0; i < OWN_DIRECTORIES; i++) {
+            if (own->status[i].st_ino == status.st_ino &&
+                own->status[i].st_dev == status.st_dev)
+                *directory = own->paths[i];
         }
     }
     return 0;
@@ -121,7 +132,7 @@ follow(const struct scan *scan, char *path, const char **directory)
     if (strlen(path) < length && fstatfs(fd, &status) == 0 &&
         status.f_type == PROC_SUPER_MAGIC)
         return -ELOOP;
-    return find_above(scan, fd, directory);
+    return own_directories_find_above(&scan->own, fd, directory);
 }
 
 /* Return: whether a component of a path in the text has our directories' name. */
@@ -289,20 +300,6 @@ check_values(struct scan *scan, const struct buffer *xml, struct failure **failu
     return result;
 }
 
-static void
-stat_own(struct scan *scan)
-{
-    const char *const directories[DIRECTORIES] = {scope()->rundir, scope()->reportdir,
-                                                  scope()->statedir, scope()->confdir,
-                                                  scope()->trydir};
-
-    memcpy(scan->directories, directories, sizeof(directories));
-    for (size_t i = 0; i < DIRECTORIES; i++) {
-        if (fs_stat_in_root(scan->root, directories[i], &scan->own[i]) < 0)
-            scan->own[i].st_ino = 0;
-    }
-}
-
 int
 forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
                       struct failure **failure)
@@ -321,7 +318,7 @@ forbidden_paths_check(int root, const struct buffer *xml, const char *uuid,
     };
     int result;
 
-    stat_own(&scan);
+    own_directories_find(&scan.own, root);
     result = check_values(&scan, xml, failure);
     domain_text_clear(&scan.text);
     return result;

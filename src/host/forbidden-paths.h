@@ -9,6 +9,22 @@
 
 #include "base/base.h"
 
+/* The directories of seeds, of reports, of what is kept, of the configuration and of
+ * rehearsals. */
+#define OWN_DIRECTORIES 5
+struct own_directories {
+    const char *paths[OWN_DIRECTORIES];
+    struct stat status[OWN_DIRECTORIES]; /* without an inode: it does not exist */
+};
+
+/* Finds them below `root`. */
+void own_directories_find(struct own_directories *own, int root);
+
+/* Sets the one that the opened file is or is in, wherever that is mounted. Return: 0, or
+ * -errno if the kernel does not tell the file's path. */
+int own_directories_find_above(const struct own_directories *own, int fd,
+                               const char **directory);
+
 /*
  * Fails if a value of the domain's XML, which libvirt has written, leads into the
  * directory of seeds, of reports, of what is kept, of rehearsals, or of the

@@ -9,10 +9,10 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/scope.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "host/forbidden-paths.h"
 #include "image/image.h"
 #include "import/import.h"
 #include "seed/layout.h"
@@ -446,45 +446,16 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     return 0;
 }
 
-/* Return: whether the file at the kernel's path is in the directory, wherever that is mounted. */
-static bool
-is_in(const char *path, const struct stat *directory)
-{
-    cleanup_free char *above = xstrdup(path);
-    struct stat status;
-
-    for (char *end = strrchr(above, '/'); end > above; end = strrchr(above, '/')) {
-        *end = '\0';
-        if (stat(above, &status) == 0 && status.st_dev == directory->st_dev &&
-            status.st_ino == directory->st_ino)
-            return true;
-    }
-    return false;
-}
-
-/* Return: whether the opened file is in a directory of virt-seed's, or nobody can tell. */
+/* Return: whether the opened file is in a directory of virt-seed's, or nobody can tell, as of a
+ * mount that was detached. */
 static bool
 is_ours(int root, int fd)
 {
-    const char *const directories[] = {scope()->rundir, scope()->reportdir,
-                                       scope()->statedir, scope()->confdir,
-                                       scope()->trydir};
-    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
-    char path[PATH_MAX];
-    const ssize_t length = readlink(link, path, sizeof(path) - 1);
+    struct own_directories own;
+    const char *directory = NULL;
 
-    /* What is out of reach, such as a mount that was detached, has no path. */
-    if (length <= 0 || path[0] != '/')
-        return true;
-    path[length] = '\0';
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        struct stat directory;
-
-        if (fs_stat_in_root(root, directories[i], &directory) == 0 &&
-            is_in(path, &directory))
-            return true;
-    }
-    return false;
+    own_directories_find(&own, root);
+    return own_directories_find_above(&own, fd, &directory) < 0 || directory;
 }
 
 int
