@@ -40,15 +40,13 @@ struct scan {
 void
 own_directories_find(struct own_directories *own, int root)
 {
-    const char *const paths[OWN_DIRECTORIES] = {scope()->rundir, scope()->reportdir,
-                                                scope()->statedir, scope()->confdir,
-                                                scope()->trydir};
-
-    memcpy(own->paths, paths, sizeof(paths));
-    for (size_t i = 0; i < OWN_DIRECTORIES; i++) {
-        if (fs_stat_in_root(root, paths[i], &own->status[i]) < 0)
-            own->status[i].st_ino = 0;
-    }
+    *own = (struct own_directories){
+        .paths = {scope()->rundir, scope()->reportdir, scope()->statedir,
+                  scope()->confdir, scope()->trydir},
+    };
+    /* What is missing stays without an inode. */
+    for (size_t i = 0; i < OWN_DIRECTORIES; i++)
+        fs_stat_in_root(root, own->paths[i], &own->status[i]);
 }
 
 int
