@@ -16,8 +16,6 @@ clear_default(struct host_default *host_default)
     *host_default = (struct host_default){0};
 }
 
-/* --- the settings ------------------------------------------------------------------------ */
-
 static bool
 is_datasource(const char *value)
 {
@@ -48,22 +46,21 @@ read_server_address(const char *text)
 {
     char host[INET6_ADDRSTRLEN] = "";
     union inet_address address;
+    const void *bytes = &address.ipv4.sin_addr;
+    cleanup_free char *usual = NULL;
     int port;
 
     if (inet_address_read(&address, text, &port) == 0 || port == 0)
         return NULL;
     if (!is_reachable(&address))
         return NULL;
-    if (address.any.sa_family == AF_INET6) {
-        inet_ntop(AF_INET6, &address.ipv6.sin6_addr, host, sizeof(host));
-        if (port < 0 || port == HTTP_PORT)
-            return xasprintf("[%s]", host);
-        return xasprintf("[%s]:%d", host, port);
-    }
-    inet_ntop(AF_INET, &address.ipv4.sin_addr, host, sizeof(host));
+    if (address.any.sa_family == AF_INET6)
+        bytes = &address.ipv6.sin6_addr;
+    inet_ntop(address.any.sa_family, bytes, host, sizeof(host));
+    usual = xasprintf(address.any.sa_family == AF_INET6 ? "[%s]" : "%s", host);
     if (port < 0 || port == HTTP_PORT)
-        return xstrdup(host);
-    return xasprintf("%s:%d", host, port);
+        return steal(usual);
+    return xasprintf("%s:%d", usual, port);
 }
 
 static int
@@ -73,6 +70,8 @@ take_imds_address(struct config *config, const char *value)
     config->imds_address = read_server_address(value);
     return config->imds_address ? 0 : -EINVAL;
 }
+
+/* --- the settings ------------------------------------------------------------------------ */
 
 /* Read already (host/config-files.h). */
 static int
