@@ -25,19 +25,19 @@ own_directory_make(int root, const char *path, mode_t mode)
 }
 
 int
-own_directory_check(const struct stat *status, uid_t owner, const char *path,
+own_directory_check(uid_t found, mode_t mode, uid_t owner, const char *path,
                     struct failure **failure)
 {
-    if (status->st_uid != owner)
+    if (found != owner)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s belongs to user %ld, expected %ld\n"
                            "find out who made it, and remove it",
-                           path, (long)status->st_uid, (long)owner);
-    if (status->st_mode & 022)
+                           path, (long)found, (long)owner);
+    if (mode & 022)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s has mode %04o: others may write to it\n"
                            "find out what others put there, then remove it",
-                           path, status->st_mode & 07777);
+                           path, mode & 07777);
     return 0;
 }
 
@@ -60,7 +60,9 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
         return failure_set_errno(failure, FAILURE_RUNDIR, error,
                                  "could not open %s\ncheck that it is writable: df %s",
                                  path, path);
-    return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
+    if (own_directory_check(status.st_uid, status.st_mode, geteuid(), path, failure) < 0)
+        return -1;
+    return steal_fd(fd);
 }
 
 int

@@ -18,9 +18,9 @@ int own_directory_make(int root, const char *path, mode_t mode);
  */
 int own_directory_open(int root, const char *path, mode_t mode, struct failure **failure);
 
-/* Refuses a directory (from fstat(2)) that does not belong to `owner` or that others may
- * write to. */
-int own_directory_check(const struct stat *status, uid_t owner, const char *path,
+/* Refuses a directory of the user `found`, with that mode, that does not belong to `owner` or
+ * that others may write to. */
+int own_directory_check(uid_t found, mode_t mode, uid_t owner, const char *path,
                         struct failure **failure);
 
 /* Fails with "could not WHAT PATH/NAME", where `path` is such a directory. Return: -1. */

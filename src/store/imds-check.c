@@ -4,6 +4,7 @@
 #include "base/inet.h"
 #include "base/scope.h"
 #include "host/imds-tree.h"
+#include "host/own-directory.h"
 #include "store/imds-check.h"
 
 #define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
@@ -36,6 +37,8 @@ imds_health_is_foreign(enum imds_health health)
 static int
 check_tree(const struct imds_finding *finding, struct failure **failure)
 {
+    const uid_t owner = scope()->owner;
+
     if (finding->health == IMDS_TREE_MISSING)
         return failure_set(
             failure, FAILURE_IMDS,
@@ -56,15 +59,9 @@ check_tree(const struct imds_finding *finding, struct failure **failure)
                            "fix it: " MAKE,
                            IMDS_TREE, finding->number);
     if (finding->health == IMDS_TREE_OPEN)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "%s has mode %04o: others may write to it\n"
-                           "find out what others put there, then remove it",
-                           IMDS_TREE, finding->number);
+        return own_directory_check(owner, finding->number, owner, IMDS_TREE, failure);
     if (finding->health == IMDS_TREE_OWNER)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "%s belongs to user %u, expected %u\n"
-                           "find out who made it, and remove it",
-                           IMDS_TREE, finding->number, scope()->owner);
+        return own_directory_check(finding->number, 0, owner, IMDS_TREE, failure);
     return 0;
 }
 

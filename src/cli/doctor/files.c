@@ -45,7 +45,8 @@ check_directory(struct doctor *doctor, const struct directory *directory)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "move it away; the next start makes the directory",
                    "%s is not a directory", path);
-    else if (own_directory_check(&status, owner, path, &failure) < 0 &&
+    else if (own_directory_check(status.st_uid, status.st_mode, owner, path, &failure) <
+                 0 &&
              directory->lasting)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, own, "%s", failure->message);
     /* The failure's own hint is to remove it: the next start makes it again. */
