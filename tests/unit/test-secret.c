@@ -377,10 +377,10 @@ refuses_everybody_where_the_list_leads_nowhere(void **state)
     assert_refuses(state, "web1", "userdata", FAILURE_SECRET_MISSING);
 }
 
+/* The secret's list denies it to the user. */
 static void
-an_empty_line_allows_no_domain_without_a_uuid(void **state)
+assert_denies(void **state, const struct secret_user *user, const char *list)
 {
-    const struct secret_user unnamed = {.name = "web1", .uuid = ""};
     const char *const keys[] = {"userdata", NULL};
     const char *found;
     cleanup_free char *allow = path_of("web1", "allow");
@@ -388,29 +388,27 @@ an_empty_line_allows_no_domain_without_a_uuid(void **state)
     struct failure *failure = NULL;
 
     make_secret(state, "userdata");
-    unit_make_file(unit_directory(state), allow, 0600, "# nobody\n\n");
-    assert_int_equal(secret_read(unit_directory(state), &unnamed, "web1", keys, &content,
+    unit_make_file(unit_directory(state), allow, 0600, list);
+    assert_int_equal(secret_read(unit_directory(state), user, "web1", keys, &content,
                                  &found, &failure),
                      -1);
     assert_failure(&failure, FAILURE_SECRET_DENIED);
 }
 
 static void
+an_empty_line_allows_no_domain_without_a_uuid(void **state)
+{
+    const struct secret_user without_uuid = {.name = "web1", .uuid = ""};
+
+    assert_denies(state, &without_uuid, "# nobody\n\n");
+}
+
+static void
 takes_a_uuid_for_no_pattern_of_names(void **state)
 {
     const struct secret_user impostor = {.name = UNIT_UUID, .uuid = UNIT_OTHER_UUID};
-    const char *const keys[] = {"userdata", NULL};
-    const char *found;
-    cleanup_free char *allow = path_of("web1", "allow");
-    cleanup_buffer struct buffer content = {0};
-    struct failure *failure = NULL;
 
-    make_secret(state, "userdata");
-    unit_make_file(unit_directory(state), allow, 0600, UNIT_UUID "\n");
-    assert_int_equal(secret_read(unit_directory(state), &impostor, "web1", keys, &content,
-                                 &found, &failure),
-                     -1);
-    assert_failure(&failure, FAILURE_SECRET_DENIED);
+    assert_denies(state, &impostor, UNIT_UUID "\n");
     assert_reads(state, "web1", "userdata");
 }
 
