@@ -134,7 +134,7 @@ child_run(const struct child *child, struct buffer *output)
         return CHILD_MISSING;
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     ended.fd = process;
-    /* poll(2) would wait all the time for a descriptor that is none. */
+    /* poll(2) ignores a descriptor below 0, and would wait all the time. */
     within = process >= 0 && read_output(child, reading, end, output, &error) &&
              poll(&ended, 1, milliseconds_until(end)) > 0;
     /* Without a session of its own yet, it has no other process either. */

@@ -75,7 +75,7 @@ struct operands {
  * Expands the patterns among the operands of the command (libvirt_expand()). With a
  * connection, names of domains are looked up, too. One that is given twice counts once. An
  * operand that stands for nothing hides no other: that is printed, and is a failure only if
- * there is no other operand.
+ * it is the only one.
  */
 int operands_expand(struct operands *operands, const struct context *context,
                     virConnectPtr connection, struct failure **failure);

@@ -78,8 +78,8 @@ struct imds_domain {
     const struct seed *seed; /* borrowed; its documents have their names below UUID/ */
 };
 
-/* Looks for what would keep the server from reading it: nobody has made it for the server,
- * which could not read one made here, or it is missing, as with a `rundir` below 0. */
+/* Looks for what would keep the server from reading it: it was not made for the server, which
+ * could not read one made here, or it is missing, as with a `rundir` below 0. */
 struct imds_finding imds_tree_find(int rundir);
 
 /* Opens the tree in the run-time directory (rundir_open); makes it if it is missing.

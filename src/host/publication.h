@@ -12,7 +12,7 @@
 
 /* What the emulator shim adds to QEMU's command line, besides the image. */
 enum shim_order {
-    SHIM_ORDER_NONE, /* there is no shim */
+    SHIM_ORDER_NONE, /* the guest has another way to its seed */
     SHIM_ORDER_NOTHING,
     SHIM_ORDER_NOCLOUD, /* SERIAL_NOCLOUD, to the serial */
 };

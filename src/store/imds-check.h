@@ -24,6 +24,6 @@ int imds_check(const char *url_address, const struct imds_finding *finding,
 /* Asks first. */
 int imds_health_check(const char *url_address, struct failure **failure);
 
-/* Refuses a tree that nobody has made for the server, which could not read one made
- * here; a missing one, too, as with a `rundir` below 0. */
+/* Refuses a tree that was not made for the server, which could not read one made here; a
+ * missing one, too, as with a `rundir` below 0. */
 int imds_tree_check(int rundir, struct failure **failure);
