@@ -370,6 +370,7 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     set_number(controller, "index", position.address.controller);
     xml_set_attribute(controller, "model", "virtio-scsi");
     xml_set_attribute(xml_add_child(controller, "alias"), "name", CONTROLLER_ALIAS);
+    wire_place_controller(domain, controller);
     wiring_note(wiring, "virtio-scsi controller %ld added", position.address.controller);
     return 0;
 }

@@ -14,6 +14,14 @@ xmlNode *wire_add_device(struct domain *domain, const char *name, const char *ot
 /* Return: the controller with the alias that virt-seed gave it, or NULL. */
 xmlNode *wire_find_controller(const struct domain *domain, const char *alias);
 
+/*
+ * Gives a new controller of a q35 machine an address on the root bus, if one is free there.
+ * Without an address, libvirt gives it a PCIe root port of its own: one more device to start
+ * in QEMU and to find in the guest, which only a controller that is unplugged would need
+ * ("PCI topology and hotplug" in libvirt's documentation).
+ */
+void wire_place_controller(const struct domain *domain, xmlNode *controller);
+
 /* Removes other tools' seeds if `options` says so; else one is an error. */
 int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
                         struct wiring *wiring, struct failure **failure);

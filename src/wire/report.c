@@ -182,6 +182,7 @@ add(struct domain *domain, const struct port *port, struct wiring *wiring)
     xml_set_attribute(node, "type", "virtio-serial");
     xml_set_attribute(node, "index", "0");
     xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
+    wire_place_controller(domain, node);
     wiring_note(wiring, "virtio-serial controller 0 added");
 }
 

@@ -65,6 +65,58 @@ wire_find_controller(const struct domain *domain, const char *alias)
     return NULL;
 }
 
+/* Slots of the root bus to which neither libvirt nor QEMU puts a device of a q35 machine
+ * unasked. */
+enum {
+    FIRST_FREE_SLOT = 0x10,
+    LAST_FREE_SLOT = 0x17,
+};
+
+/* Return: the slot of the root bus that the device is on, or -1. libvirt takes the numbers
+ * as hexadecimal, octal or decimal. */
+static long
+slot_on_root_bus(const xmlNode *device)
+{
+    const xmlNode *address = xml_child(device, "address");
+    cleanup_free char *bus = xml_attribute(address, "bus");
+    cleanup_free char *slot = xml_attribute(address, "slot");
+
+    if (!xml_attribute_is(address, "type", "pci") || !slot)
+        return -1;
+    return bus && strtol(bus, NULL, 0) != 0 ? -1 : strtol(slot, NULL, 0);
+}
+
+void
+wire_place_controller(const struct domain *domain, xmlNode *controller)
+{
+    cleanup_free char *text = NULL;
+    unsigned long used = 0;
+    long slot = FIRST_FREE_SLOT;
+    xmlNode *address;
+
+    /* libvirt does not see the addresses of <qemu:commandline>. */
+    if (!domain->machine || !strstr(domain->machine, "q35") ||
+        xml_child_in(domain->root, QEMU_NAMESPACE, "commandline"))
+        return;
+    xml_foreach_element(device, controller->parent) {
+        long other = slot_on_root_bus(device);
+
+        if (other >= 0 && other <= LAST_FREE_SLOT)
+            used |= 1UL << other;
+    }
+    while (slot <= LAST_FREE_SLOT && used & 1UL << slot)
+        slot++;
+    if (slot > LAST_FREE_SLOT)
+        return;
+    text = xasprintf("0x%lx", slot);
+    address = xml_add_child(controller, "address");
+    xml_set_attribute(address, "type", "pci");
+    xml_set_attribute(address, "domain", "0x0000");
+    xml_set_attribute(address, "bus", "0x00");
+    xml_set_attribute(address, "slot", text);
+    xml_set_attribute(address, "function", "0x0");
+}
+
 /* --- the emulator shim -------------------------------------------------------------- */
 
 char *
