@@ -19,7 +19,9 @@
 static char *
 make_hint(const char *attributes)
 {
-    return xasprintf("move it to %s/NAME/KEY and write %s", scope()->secrets, attributes);
+    return xasprintf("list the domains that may use it in %s/NAME/allow, then move it to "
+                     "NAME/KEY there and write %s",
+                     scope()->secrets, attributes);
 }
 
 /* --- in the XML --------------------------------------------------------------------- */

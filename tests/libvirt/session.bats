@@ -189,7 +189,7 @@ rehearses() {
     define $'<ci:user-data>#cloud-config\npassword: hunter2\n</ci:user-data>'
     her_virt_seed wire web1
     run -0 her_virt_seed check web1
-    [[ $output = *"hint: move it to $home/.config/virt-seed/secrets/NAME/KEY "* ]]
+    [[ $output = *"in $home/.config/virt-seed/secrets/NAME/allow, then move it "* ]]
 }
 
 @test "what is wired for another scope is an error, with the line to type" {
