@@ -28,6 +28,7 @@ load_file(struct definition *definition, const char *argument, struct failure **
         return -1;
     if (domain_read(&definition->domain, definition->doc, failure) < 0)
         return failure_prefix(failure, "%s", origin);
+    definition->domain.file = standard_input ? NULL : argument;
     return 0;
 }
 

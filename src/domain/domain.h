@@ -54,6 +54,7 @@ struct disk {
 struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;
+    const char *file; /* that a person named to have it read, borrowed; else NULL */
     char uuid[UUID_LENGTH + 1]; /* in lower case with dashes; of <uuid>, or else of
                                    <sysinfo>, as for libvirt; empty if neither has one */
     char *arch;                 /* "x86_64"; NULL if the XML has none */

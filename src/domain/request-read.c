@@ -481,7 +481,7 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 static int
 fail_missing(const struct domain *domain, struct failure **failure)
 {
-    cleanup_free char *name = xshellquote(domain->name);
+    cleanup_free char *name = xshellquote(domain->file ? domain->file : domain->name);
 
     xml_foreach_element(other, xml_child(domain->root, "metadata")) {
         if (strcmp((const char *)other->name, "cloud-init") == 0)

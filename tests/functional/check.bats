@@ -424,12 +424,16 @@ password: hunter2
     run -0 check --strict good.xml
 }
 
-@test "a domain without a request is told the command that gives it one" {
-    domain_xml | sed '/<metadata>/,/<\/metadata>/d' >web1.xml
-    for command in check wire; do
-        run -1 virt-seed "$command" web1.xml
-        assert_said 'virt-seed set web1 --ssh-key=FILE --user-data=FILE'
+@test "a domain without a request is told the command that gives it one, as it was named" {
+    local command
+
+    domain_xml | sed '/<metadata>/,/<\/metadata>/d' >'web 1.xml'
+    for command in check dump wire; do
+        run -1 virt-seed "$command" './web 1.xml'
+        assert_said "virt-seed set './web 1.xml' --ssh-key=FILE --user-data=FILE"
         [[ $output != *xmlns* ]]
+        run -1 virt-seed "$command" - <'web 1.xml'
+        assert_said 'virt-seed set web1 --ssh-key=FILE --user-data=FILE'
     done
 }
 
