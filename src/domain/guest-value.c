@@ -171,18 +171,18 @@ ssh_key_check(const char *text, struct failure **failure)
 
     if (strstr(text, "PRIVATE KEY"))
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "a <key> is a private key, expected a public key\n"
+                           "this is a private key, expected a public key\n"
                            "%s; treat the private key as compromised",
                            hint);
     for (const char *at = text; *at; at++) {
         if ((unsigned char)*at < ' ' && *at != '\t')
             return failure_set(failure, FAILURE_SSH_KEY,
-                               "a <key> has more than one line\n"
-                               "write one <key> per line");
+                               "this has more than one line\n"
+                               "write each key as a line, or <key>, of its own");
     }
     if (is_key(text) && strlen(text) <= LIMIT_SSH_KEY)
         return 0;
-    return failure_set(failure, FAILURE_SSH_KEY, "a <key> is not an ssh public key\n%s",
+    return failure_set(failure, FAILURE_SSH_KEY, "this is not an ssh public key\n%s",
                        hint);
 }
 

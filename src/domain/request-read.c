@@ -137,7 +137,7 @@ read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
                                LIMIT_SSH_KEYS);
     text = vocabulary_word(node);
     texts_add(&request->ssh_keys, &request->ssh_key_count, text);
-    return ssh_key_check(text, failure);
+    return ssh_key_check(text, failure) < 0 ? failure_prefix(failure, "<key>") : 0;
 }
 
 static const struct vocabulary_element ssh_keys_elements[] = {

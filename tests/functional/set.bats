@@ -250,7 +250,7 @@ END
     run virt-seed set -i --instance-id=a --instance-id-policy=content web1.xml
     assert_refused 1 "domain 'web1': duplicate <instance-id>"
     run virt-seed set -i --hostname=web1 --ssh-key=user-data web1.xml
-    assert_refused 1 'a <key> is not an ssh public key'
+    assert_refused 1 "'user-data', line 2: this is not an ssh public key"
     run virt-seed set -i --hostname=a --hostname=b web1.xml
     assert_refused 1 'duplicate <hostname>'
     run virt-seed set -i --datasource=nocloud --datasource=configdrive web1.xml

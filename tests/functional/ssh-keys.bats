@@ -102,7 +102,7 @@ agree() {
     assert_refused 1 "'keys', line 1: the ssh public key has a type that OpenSSH does not know"
     cp ed25519256 keys
     run virt-seed --root="$root" set --ssh-key=keys web1.xml
-    assert_refused 1 "'keys', line 1: a <key> is a private key"
+    assert_refused 1 "'keys', line 1: this is a private key"
 }
 
 @test "a key that a definition has already does not stop a start, and check warns of it" {
