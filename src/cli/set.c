@@ -135,6 +135,16 @@ remove_element(struct writing *writing, const struct setting *setting)
         set_remove_if_empty(parent);
 }
 
+static int
+fail_empty(const struct option_value *value, struct failure **failure)
+{
+    cleanup_free char *source = set_describe_source(value);
+
+    return failure_set(failure, FAILURE_REQUEST,
+                       "--%s: %s is empty\nto remove %s, write --%s=", value->row->name,
+                       source, value->row->name, value->row->name);
+}
+
 /* The element has the value, or the content of its file. */
 static int
 add_content(struct writing *writing, const struct option_value *value,
@@ -149,10 +159,12 @@ add_content(struct writing *writing, const struct option_value *value,
         parent = set_find_or_add(parent, setting->below);
     if (!is_path(value))
         node = element_add_text(parent, setting->element, value->text);
-    else if (set_read(writing, value, LIMIT_PART, &content, failure) == 0)
-        node = element_add_data(parent, setting->element, content.data, content.size);
-    else
+    else if (set_read(writing, value, LIMIT_PART, &content, failure) < 0)
         return -1;
+    else if (content.size == 0)
+        return fail_empty(value, failure);
+    else
+        node = element_add_data(parent, setting->element, content.data, content.size);
     set_indent(node);
     if (setting->attribute)
         xml_set_attribute(node, setting->attribute, setting->value);

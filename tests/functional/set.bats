@@ -228,6 +228,13 @@ END
     assert_refused 1 'datasource="moon"'
     run virt-seed set -i --user-data=none web1.xml
     assert_refused 1 "could not read 'none'"
+    : >empty
+    for option in user-data user-data-raw vendor-data network-config; do
+        run virt-seed set -i --$option=empty web1.xml
+        assert_refused 1 "--$option: 'empty' is empty" "to remove $option, write --$option="
+    done
+    run virt-seed set -i --user-data=- web1.xml </dev/null
+    assert_refused 1 '--user-data: standard input is empty'
     # libvirt is not asked before.
     run virt-seed -c test:///no-such-file.xml set --ssh-key=none web1
     assert_refused 1 "could not read 'none'"
