@@ -369,7 +369,7 @@ explain(int code, const struct stat *status)
         return "it is empty";
     if (code == (int)ISO_WRONG_PVD)
         return "it has no volume descriptor";
-    return "it is cut off or damaged";
+    return "it is none, or is cut off or damaged";
 }
 
 /* --- reading: the image ---------------------------------------------------------------------- */
