@@ -131,6 +131,23 @@ definition_load_domain(struct definition *definition, const struct context *cont
     return definition->libvirt ? read_libvirt(definition, use, failure) : -1;
 }
 
+/* A file that is named without its directory is taken for a domain. */
+static int
+hint_at_file(const char *name, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("./%s", name);
+    cleanup_free char *word = xshellquote(path);
+    cleanup_free char *hint = (*failure)->hint;
+    struct stat status;
+
+    (*failure)->hint = NULL;
+    if ((*failure)->code == FAILURE_DOMAIN_MISSING && stat(path, &status) == 0 &&
+        S_ISREG(status.st_mode))
+        return failure_hint(failure, "for the file, write %s; %s", word, hint);
+    (*failure)->hint = steal(hint);
+    return -1;
+}
+
 int
 definition_load(struct definition *definition, const struct context *context,
                 enum definition_use use, struct failure **failure)
@@ -140,7 +157,9 @@ definition_load(struct definition *definition, const struct context *context,
     *definition = (struct definition){0};
     if (definition_is_file(name))
         return load_file(definition, name, failure);
-    return definition_load_domain(definition, context, name, use, failure);
+    if (definition_load_domain(definition, context, name, use, failure) == 0)
+        return 0;
+    return hint_at_file(name, failure);
 }
 
 int

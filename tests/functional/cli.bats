@@ -286,6 +286,16 @@ END
     done
     run virt-seed -c test:///default wire web1
     assert_refused 1 "error: there is no domain 'web1'" 'virsh list --all'
+    [[ $output != *'for the file'* ]]
+    for name in web1 'web 1.yaml'; do
+        : >"$name"
+        run virt-seed -c test:///default check "$name"
+        assert_refused 1 "error: there is no domain '$name'" 'for the file, write ' "./$name" 'virsh list --all'
+        # What takes no file says nothing of one.
+        run virt-seed -c test:///default wait "$name"
+        assert_refused 4 "there is no domain '$name'" 'virsh list --all'
+        [[ $output != *'for the file'* ]]
+    done
 }
 
 @test "wait and status take several domains, and look for them in libvirt only" {
