@@ -77,6 +77,19 @@ find_row(const struct table *table, int option)
     return i;
 }
 
+/* Return: the first option that the command takes and that was probably meant, or NULL. */
+static const char *
+find_like(const struct table *table, const struct command *command, const char *word)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option_row *row = table->rows[i];
+
+        if ((!command || !(row->needs & ~command->takes)) && is_like(row->name, word))
+            return row->name;
+    }
+    return NULL;
+}
+
 /* Says what is wrong with the option that getopt has just refused. Its value may be a
  * secret. */
 static int
@@ -87,6 +100,8 @@ fail_option(const struct table *table, const struct command *command, bool lacks
     const struct option_row *row = index < table->count ? table->rows[index] : NULL;
     cleanup_free char *name =
         optopt != 0 ? xasprintf("-%c", optopt) : xstrndup(word, strcspn(word, "="));
+    cleanup_free char *list = NULL;
+    const char *like;
 
     if (row && lacks_value)
         return failure_set(failure, FAILURE_USAGE,
@@ -96,9 +111,13 @@ fail_option(const struct table *table, const struct command *command, bool lacks
         return failure_set(failure, FAILURE_USAGE,
                            "option '--%s' takes no value\nwrite --%s alone", row->name,
                            row->name);
-    return failure_set(failure, FAILURE_USAGE,
-                       "unknown option '%s'\nvirt-seed%s%s --help lists the options",
-                       name, command ? " " : "", command ? command->name : "");
+    failure_set(failure, FAILURE_USAGE, "unknown option '%s'", name);
+    list = xasprintf("virt-seed%s%s --help lists the options", command ? " " : "",
+                     command ? command->name : "");
+    like = find_like(table, command, name + strspn(name, "-"));
+    if (like && optopt == 0)
+        return failure_hint(failure, "did you mean '--%s'? %s", like, list);
+    return failure_hint(failure, "%s", list);
 }
 
 /* Return: as arguments_read(). */

@@ -160,6 +160,10 @@ extern const struct command cmd_wire;
 /* Return: what `edit` can edit, by index; NULL after the last. */
 const char *edit_part_name(size_t index);
 
+/* Return: whether the name begins with the word, or the word is one mistake away from it: a
+ * character too many, too few or another one, or two in the wrong order. */
+bool is_like(const char *name, const char *word);
+
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 

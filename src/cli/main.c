@@ -49,9 +49,7 @@ const struct command_row commands[] = {
 
 #define LIST_HINT "'virt-seed help --all' lists the commands"
 
-/* Return: whether the command's name begins so, or the word is one mistake away from it: a
- * character too many, too few or another one, or two in the wrong order. */
-static bool
+bool
 is_like(const char *name, const char *word)
 {
     size_t left = strlen(name), right = strlen(word);

@@ -159,9 +159,18 @@ END
         [[ $output != *hunter2* ]]
     done
     run virt-seed --quie status
-    assert_refused 2 "unknown option '--quie'" 'virt-seed --help lists the options'
+    assert_refused 2 "unknown option '--quie'" "did you mean '--quiet'? virt-seed --help lists the options"
     run virt-seed wire --dry unwired.xml
-    assert_refused 2 "unknown option '--dry'" 'virt-seed wire --help lists the options'
+    assert_refused 2 "unknown option '--dry'" "did you mean '--dry-run'? virt-seed wire --help lists the options"
+    run virt-seed set --userdata=hunter2 unwired.xml
+    assert_refused 2 "unknown option '--userdata'" "did you mean '--user-data'? virt-seed set --help"
+    [[ $output != *hunter2* ]]
+    # Neither an option that the command does not take, nor another word, nor a letter.
+    for option in --jsn --nonsense -u; do
+        run virt-seed build "$option" unwired.xml
+        assert_refused 2 "unknown option '$option'" 'virt-seed build --help lists the options'
+        [[ $output != *'did you mean'* ]]
+    done
     run -2 virt-seed-maker --vers
     run -2 virt-seed-imds --lis=hunter2
     [[ $output != *hunter2* ]]
