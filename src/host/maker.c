@@ -193,12 +193,14 @@ fail_maker(struct maker *maker, const char *what, struct failure **failure)
         what);
 }
 
-/* The same for one that has ended with that status. */
+/* The same for one that has ended with that status, or was ended since its time was over. */
 static int
 fail_ended(struct maker *maker, int status, struct failure **failure)
 {
     cleanup_free char *how = NULL;
 
+    if (clock_milliseconds() >= maker->end)
+        return fail_maker(maker, "took too long", failure);
     if (status >= 0 && WIFSIGNALED(status))
         how = xasprintf("was ended by signal %d", WTERMSIG(status));
     else if (status >= 0 && WIFEXITED(status))
@@ -289,10 +291,8 @@ receive(struct maker *maker, const struct hello *hello, const struct host *host,
         found = message_receive(maker->socket, maker->end, message);
     }
     /* It may have ended before it has heard everything. */
-    if (found == 0 || found == -ECONNRESET)
+    if (found == 0 || found == -ECONNRESET || found == -EAGAIN)
         return fail_ended(maker, maker_stop(maker), failure);
-    if (found == -EAGAIN)
-        return fail_maker(maker, "took too long", failure);
     if (found != (int)kind)
         return fail_maker(maker, "said what it may not say", failure);
     return wait_for_end(maker, failure);
