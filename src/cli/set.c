@@ -250,12 +250,17 @@ set_add_keys(struct writing *writing, const char *source, char *text,
 {
     xmlNode *parent = set_find_or_add(writing->element, "ssh-authorized-keys");
     int number = 0;
+    bool found = false;
 
     for (char *key; (key = ssh_key_next(&text, &number));) {
         if (check_ssh_key(source, key, number, failure) < 0)
             return -1;
         set_indent(element_add_text(parent, "key", key));
+        found = true;
     }
+    if (!found)
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "%s has no ssh public key\nssh-keygen makes one", source);
     return 0;
 }
 

@@ -100,7 +100,7 @@ void set_remove_all(xmlNode *parent, const char *name);
 void set_remove_if_empty(xmlNode *node);
 
 /* Adds each line of authorized_keys, or of a .pub file, that is not a comment; divides the
- * text in place. `source` names it in messages. */
+ * text in place. Fails if there is none. `source` names it in messages. */
 int set_add_keys(struct writing *writing, const char *source, char *text,
                  struct failure **failure);
 

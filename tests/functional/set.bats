@@ -235,6 +235,11 @@ END
     done
     run virt-seed set -i --user-data=- web1.xml </dev/null
     assert_refused 1 '--user-data: standard input is empty'
+    printf '\n# nobody\n' >comments
+    for file in empty comments; do
+        run virt-seed set -i --ssh-key=keys --ssh-key=$file web1.xml
+        assert_refused 1 "'$file' has no ssh public key" ssh-keygen
+    done
     # libvirt is not asked before.
     run virt-seed -c test:///no-such-file.xml set --ssh-key=none web1
     assert_refused 1 "could not read 'none'"
