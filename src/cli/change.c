@@ -23,7 +23,7 @@ definition_put_element(const struct domain *domain, const struct buffer *text,
 {
     xmlNode *old = request_find(domain);
     cleanup_xml xmlDoc *doc = NULL;
-    const xmlNode *root;
+    xmlNode *root;
 
     if (strspn(buffer_text(text), " \t\r\n") == text->size)
         return failure_set(failure, FAILURE_XML, "the element is empty\n" UNSET_HINT);
@@ -45,11 +45,12 @@ definition_put_element(const struct domain *domain, const struct buffer *text,
                               (const char *)root->name);
     for (xmlNode *node = domain->root; node; node = xml_next_below(node, domain->root))
         node->line = 0;
+    request_keep_notes(root, old);
     if (!old) {
         request_insert(domain, root);
         return 0;
     }
-    xmlReplaceNode(old, xmlDocCopyNode((xmlNode *)root, domain->root->doc, 1));
+    xmlReplaceNode(old, xmlDocCopyNode(root, domain->root->doc, 1));
     xmlFreeNode(old);
     return 0;
 }

@@ -78,11 +78,16 @@ read_import(struct import *import, const struct context *context, const char *ma
             "virt-seed import kubevirt FILE, virt-seed import ovirt FILE, or "
             "virt-seed import seed FILE",
             context->operands[0]);
-    if (io_read(file, LIMIT_PART, "give the file to import, or - for standard input",
+    if (io_read(file, LIMIT_IMAGE, "give the file to import, or - for standard input",
                 &data, failure) < 0)
         return -1;
     if (!format)
         format = guess_format(&data);
+    if (format != &formats[FORMAT_SEED] && data.size > LIMIT_PART)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "%s has more than %lu MiB, and is not an image\n"
+                           "give a smaller file",
+                           file ? file : "standard input", LIMIT_PART / MIB);
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||
@@ -124,7 +129,6 @@ static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
 {
-    static const char *const names[] = {REQUEST_NOTES};
     xmlNode *old = request_find(&definition->domain);
 
     if (old && !replace)
@@ -132,13 +136,7 @@ put_element(struct definition *definition, const struct import *import, bool rep
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
-    /* What was noted in the element that is replaced stays true. */
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        cleanup_free char *note = xml_attribute(old, names[i]);
-
-        if (note)
-            xml_set_attribute(import->element, names[i], note);
-    }
+    request_keep_notes(import->element, old);
     if (old)
         xml_remove(old);
     request_insert(&definition->domain, import->element);

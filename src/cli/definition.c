@@ -137,15 +137,15 @@ hint_at_file(const char *name, struct failure **failure)
 {
     cleanup_free char *path = xasprintf("./%s", name);
     cleanup_free char *word = xshellquote(path);
-    cleanup_free char *hint = (*failure)->hint;
+    cleanup_free char *hint = NULL;
+    const bool is_missing = (*failure)->code == FAILURE_DOMAIN_MISSING ||
+                            (*failure)->code == FAILURE_LIBVIRT_MISSING;
     struct stat status;
 
-    (*failure)->hint = NULL;
-    if ((*failure)->code == FAILURE_DOMAIN_MISSING && stat(path, &status) == 0 &&
-        S_ISREG(status.st_mode))
-        return failure_hint(failure, "for the file, write %s; %s", word, hint);
-    (*failure)->hint = steal(hint);
-    return -1;
+    if (!is_missing || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return -1;
+    hint = steal((*failure)->hint);
+    return failure_hint(failure, "for the file, write %s; %s", word, hint ? hint : "");
 }
 
 int

@@ -85,16 +85,26 @@ ignore_error(void *data, virErrorPtr error)
 
 /* --- whose daemon it is -------------------------------------------------------------- */
 
+/* Return: the path of a URI of QEMU's, such as "/system", owned by the caller (free), or
+ * NULL. */
+static char *
+find_daemon(const char *text)
+{
+    xmlURI *uri = text ? xmlParseURI(text) : NULL;
+    const bool is_qemu = uri && uri->scheme && strncmp(uri->scheme, "qemu", 4) == 0;
+    char *path = is_qemu ? xstrdup(uri->path ? uri->path : "") : NULL;
+
+    xmlFreeURI(uri);
+    return path;
+}
+
 /* Return: whether the URI is of the daemon of a user's session. */
 static bool
 is_session(const char *text)
 {
-    xmlURI *uri = text ? xmlParseURI(text) : NULL;
-    const bool is_qemu = uri && uri->scheme && strncmp(uri->scheme, "qemu", 4) == 0;
-    const bool result = is_qemu && uri->path && strcmp(uri->path, "/session") == 0;
+    cleanup_free char *daemon = find_daemon(text);
 
-    xmlFreeURI(uri);
-    return result;
+    return daemon && strcmp(daemon, "/session") == 0;
 }
 
 /* Return: the host that the URI names if it is another one, owned by the caller (free), or
@@ -145,9 +155,16 @@ libvirt_choose_scope(const struct context *context, struct failure **failure)
         geteuid() != 0 && strcmp(context->root_path, "/") == 0 && !(given && *given);
     cleanup_free char *configured = may_default ? read_user_default(context->root) : NULL;
     const char *uri = configured ? configured : given;
+    cleanup_free char *daemon = find_daemon(uri);
     cleanup_free char *server = find_server(uri);
     cleanup_failure struct failure *none = NULL;
 
+    /* For a file nobody connects, so that nobody else would say it. */
+    if (daemon && strcmp(daemon, "/session") != 0 && strcmp(daemon, "/system") != 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "'%.256s' is neither the system's daemon nor a session's\n"
+                           "write -c qemu:///system or -c qemu:///session",
+                           uri);
     if (is_session(uri)) {
         if (!server)
             return scope_use_session(context->root, geteuid(), failure);

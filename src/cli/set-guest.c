@@ -149,6 +149,12 @@ set_add_ip(struct writing *writing, const struct option_value *value,
     if (!dhcp && !strchr(address, '/'))
         return failure_set(failure, FAILURE_USAGE,
                            "--ip has '%.64s', which lacks its prefix\n" IP_HINT, address);
+    /* An address of its own is compared with the interfaces when it is read. */
+    if (dhcp && interface_mac_is_missing(writing->domain, mac))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--ip has mac=%s, but the domain has no such interface\n"
+                           "use the MAC of an <interface>",
+                           mac);
     config = set_find_or_add(writing->element, "network-config");
     xml_set_attribute(config, "from", "interfaces");
     node = find_interface(config, mac);

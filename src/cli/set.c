@@ -419,6 +419,8 @@ set_check_documents(const struct domain *domain, struct failure **failure)
             seed_check_part(&request, part, failure) < 0)
             return failure_prefix(failure, "domain '%s'", domain->name);
     }
+    if (seed_check_meta_data(&request, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", domain->name);
     return 0;
 }
 

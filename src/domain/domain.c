@@ -163,6 +163,11 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     size_t count = 0;
 
     *domain = (struct domain){.root = root};
+    if (root->ns && root->ns->href && strcmp((const char *)root->name, "domain") == 0)
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
+                              "<domain> is in the namespace '%.64s', expected none\n"
+                              "remove its xmlns",
+                              (const char *)root->ns->href);
     if (root->ns || strcmp((const char *)root->name, "domain") != 0)
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
                               "the root element is <%s>, expected <domain>\n"

@@ -144,12 +144,25 @@ remove_blanks(xmlNode *parent)
     }
 }
 
+static const char *const notes[] = {REQUEST_NOTES};
+
+void
+request_keep_notes(xmlNode *element, const xmlNode *old)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
+        cleanup_free char *note = old ? xml_attribute(old, notes[i]) : NULL;
+
+        xmlUnsetProp(element, (const xmlChar *)notes[i]);
+        if (note)
+            xml_set_attribute(element, notes[i], note);
+    }
+}
+
 /* Return: the element as text without our namespace, owned by the caller (free). Requests
  * for the same have the same canonical form. */
 static char *
 format(const xmlNode *element, bool canonical)
 {
-    static const char *const notes[] = {REQUEST_NOTES};
     cleanup_xml xmlDoc *doc = xchecked(xmlNewDoc((const xmlChar *)"1.0"));
     xmlNode *copy = xchecked(xmlDocCopyNode((xmlNode *)element, doc, 1));
 

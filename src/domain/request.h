@@ -109,6 +109,10 @@ xmlDoc *request_new(void);
  * Return: the copy, owned by the domain's document. */
 xmlNode *request_insert(const struct domain *domain, const xmlNode *element);
 
+/* Gives the element that takes the place of the old one, which may be NULL, the notes of that
+ * one, which stay true, and no others: they would be another domain's. */
+void request_keep_notes(xmlNode *element, const xmlNode *old);
+
 /* Return: the element as text without its namespace, for virDomainSetMetadata(), owned by
  * the caller (free). */
 char *request_format(const xmlNode *element);

@@ -54,8 +54,8 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
         return failure_set(
             failure, FAILURE_RUNDIR,
             "%s, or a directory above it, is a symbolic link or not a directory\n"
-            "remove it; the next start makes it again",
-            path);
+            "see 'namei -l %s'; if it is the last one, remove it, and start again",
+            path, path);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_RUNDIR, error,
                                  "could not open %s\ncheck that it is writable: df %s",

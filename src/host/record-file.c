@@ -147,7 +147,8 @@ record_forget_next(int root, const char *uuid)
 }
 
 /* Locks the directory itself. Other users may be able to lock it, too, and must not delay
- * a domain's start or end for long; changing a record takes milliseconds. */
+ * a domain's start or end for long. Changing a record takes milliseconds, unless a maker reads
+ * a guest's report meanwhile. */
 int
 record_lock(int root)
 {

@@ -364,6 +364,8 @@ read_payload(struct import *import, xmlDoc *doc, struct failure **failure)
     return 0;
 }
 
+#define INPUT_HINT "use a reply of oVirt's REST API, or a domain's XML from its engine"
+
 int
 import_ovirt(struct import *import, const char *data, size_t size, const char *name,
              struct failure **failure)
@@ -372,8 +374,10 @@ import_ovirt(struct import *import, const char *data, size_t size, const char *n
     const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
     const char *is = root && !root->ns ? (const char *)root->name : "";
 
-    if (!doc)
-        return -1;
+    if (!doc) {
+        free(steal((*failure)->hint));
+        return failure_hint(failure, INPUT_HINT);
+    }
     if (strcmp(is, "vms") == 0 || strcmp(is, "action") == 0)
         return read_vms(import, root, name, failure);
     if (strcmp(is, "vm") == 0)
@@ -382,7 +386,6 @@ import_ovirt(struct import *import, const char *data, size_t size, const char *n
         return read_payload(import, doc, failure);
     if (strcmp(is, "initialization") == 0)
         return read_initialization(import, root, failure);
-    return fail(root, "is neither <vm>, <initialization> nor <domain>",
-                "use a reply of oVirt's REST API, or a domain's XML from its engine",
+    return fail(root, "is neither <vm>, <initialization> nor <domain>", INPUT_HINT,
                 failure);
 }

@@ -37,6 +37,9 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
     if (rundir < 0)
         return;
+    /* A mark may be left of a start that failed before it was prepared, as for a running
+     * guest. */
+    rundir_take_resume(rundir, lifecycle->argument, uuid);
     rundir_forget_resumed(rundir, uuid, failure);
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *another = NULL;

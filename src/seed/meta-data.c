@@ -251,6 +251,16 @@ static const struct custom_owner configdrive_keys[] = {
     {NULL, NULL},
 };
 
+int
+seed_check_meta_data(const struct request *request, struct failure **failure)
+{
+    cleanup_json json_t *object = json_object();
+    const bool is_configdrive = request->datasource->has_network_data;
+
+    return custom_meta_data_add(
+        object, request, is_configdrive ? configdrive_keys : nocloud_keys, failure);
+}
+
 /* What the instance-id never covers: itself, the ssh keys, and what describes another
  * document or the domain's devices. */
 static const char *const nocloud_uncovered[] = {"instance-id", "public-keys",

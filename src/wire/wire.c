@@ -94,9 +94,12 @@ wire_place_controller(const struct domain *domain, xmlNode *controller)
     long slot = FIRST_FREE_SLOT;
     xmlNode *address;
 
-    /* libvirt does not see the addresses of <qemu:commandline>. */
-    if (!domain->machine || !strstr(domain->machine, "q35") ||
-        xml_child_in(domain->root, QEMU_NAMESPACE, "commandline"))
+    if (!domain->machine || !strstr(domain->machine, "q35"))
+        return;
+    /* libvirt does not see the addresses of <qemu:commandline>. An encrypted guest's devices need
+     * iommu='on', which QEMU refuses on the root bus, where virtio devices are transitional. */
+    if (xml_child_in(domain->root, QEMU_NAMESPACE, "commandline") ||
+        xml_child(domain->root, "launchSecurity"))
         return;
     xml_foreach_element(device, controller->parent) {
         long other = slot_on_root_bus(device);

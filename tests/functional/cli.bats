@@ -305,6 +305,15 @@ END
         assert_refused 4 "there is no domain '$name'" 'virsh list --all'
         [[ $output != *'for the file'* ]]
     done
+    run virt-seed -c test:///no-such-file.xml check web1
+    assert_refused 1 'could not reach libvirt' 'for the file, write ./web1'
+}
+
+@test "a URI of QEMU's that is neither the system's nor a session's is refused, also for a file" {
+    wired_xml >wired.xml
+    run virt-seed -c qemu:///sesion check ./wired.xml
+    assert_refused 2 "'qemu:///sesion' is neither the system's daemon" 'qemu:///session'
+    run -0 virt-seed -c qemu:///system check ./wired.xml
 }
 
 @test "wait and status take several domains, and look for them in libvirt only" {

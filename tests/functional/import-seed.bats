@@ -43,6 +43,14 @@ seeded_domain() {
     [[ $(<again) = "$output" ]]
 }
 
+@test "import reads an image of more than 4 MiB, as mkisofs pads them" {
+    make_image seed.iso
+    run -0 virt-seed import seed.iso
+    cp seed.iso padded.iso
+    truncate -s 5M padded.iso
+    diff <(virt-seed import padded.iso) <(echo "$output")
+}
+
 @test "import leaves virt-seed's own reporter out, and the seed gets it again" {
     domain_xml "<ci:user-data>$(<files/user-data)</ci:user-data>" | virt-seed --quiet build -o seed.iso -
     run -0 virt-seed import seed.iso

@@ -437,6 +437,15 @@ offers_no_emulator() {
     refuses_start unwired.xml 'not wired'
 }
 
+@test "the mark of a restore that failed, since the guest ran, is gone with that guest" {
+    lifecycle wired.xml prepare
+    lifecycle wired.xml started
+    lifecycle wired.xml restore
+    lifecycle wired.xml release
+    [[ -z $(ls "$seeds") ]]
+    refuses_start unwired.xml 'not wired'
+}
+
 # libvirt passes on the XML of "virsh restore --xml" as it is, before it compares the UUIDs, and the
 # name from the saved state.
 @test "a mark is valid only for the domain whose name libvirt gave with it" {

@@ -403,6 +403,8 @@ with_interfaces() {
     assert_refused 2 "does not take 'gw'"
     run virt-seed set --ip=192.0.2.10/24,mac=x web1.xml
     assert_refused 2 'mac=x, which is not a MAC'
+    run virt-seed set --ip=dhcp,mac=52:54:00:12:34:02 web1.xml
+    assert_refused 2 'mac=52:54:00:12:34:02, but the domain has no such interface'
     run virt-seed set --ip=192.0.2.256/24 web1.xml
     assert_refused 1 '192.0.2.256/24'
     domain_xml >web1.xml
@@ -486,11 +488,51 @@ with_interfaces() {
     assert_refused 2 'a password needs a DOMAIN, not a FILE'
 }
 
+@test "metadata that a start would refuse is not written" {
+    local key
+
+    domain_xml >web1.xml
+    cp web1.xml before.xml
+    for key in local-hostname instance-id public-keys; do
+        run virt-seed set -i --meta-data=$key=x web1.xml
+        assert_refused 1 "has the key '$key', which virt-seed generates" 'set it with <'
+    done
+    run virt-seed set -i --meta-data=dsmode=x web1.xml
+    assert_refused 1 "'dsmode', which has a meaning of its own"
+    run virt-seed set -i --datasource=configdrive --meta-data=uuid=x web1.xml
+    assert_refused 1 "has the key 'uuid'"
+    cmp web1.xml before.xml
+    run -0 virt-seed set -i --meta-data=uuid=x web1.xml
+}
+
+# QEMU does not know how to encrypt on every host, so that libvirt would not define the golden result.
+@test "the controllers of an encrypted guest are where libvirt puts them" {
+    domain_xml | sed "s/machine='[^']*'/machine='q35'/" >web1.xml
+    virt-seed --quiet wire -o plain.xml web1.xml
+    [[ $(grep -c "type='pci'.*slot='0x1[01]'" plain.xml) -eq 2 ]]
+    sed "s|<devices>|<launchSecurity type='sev'/>&|" web1.xml | virt-seed --quiet wire - >encrypted.xml
+    [[ $(grep -c ua-virt-seed-scsi encrypted.xml) -eq 1 ]]
+    run ! grep "type='pci'" encrypted.xml
+}
+
 # --- the whole element ------------------------------------------------------------------------
 
 # element [CONTENT]: prints an element; the lines of its content begin with the second.
 element() {
     printf '<ci:cloud-init xmlns:ci="%s">\n%s\n</ci:cloud-init>\n' "$namespace" "${1-<ci:hostname>whole</ci:hostname>}"
+}
+
+@test "--element keeps what unset needs, and takes none of another domain's" {
+    domain_xml | sed "s|</os>|</os><sysinfo type='smbios'><system><entry name='serial'>A</entry></system></sysinfo>|" >web1.xml
+    virt-seed --quiet set -i --timezone=UTC web1.xml
+    element >element.xml
+    virt-seed --quiet set -i --element=element.xml web1.xml
+    virt-seed --quiet unset -i web1.xml
+    run ! grep '<smbios' web1.xml
+    grep ">A</entry>" web1.xml
+    sed -i 's|<ci:cloud-init |&made-disk="/images/web2.qcow2" |' element.xml
+    virt-seed --quiet set -i --element=element.xml web1.xml
+    run ! grep made-disk web1.xml
 }
 
 @test "--element replaces the whole element, and settings come after it" {
