@@ -535,8 +535,16 @@ import_seed_file(struct import *import, const char *data, size_t size, const cha
     if (name)
         return failure_set(failure, FAILURE_USAGE,
                            "--name is not for a seed\nomit it: there is only one");
-    if (size == 0 || !memchr(data, '\0', size))
-        return read_domain(import, size > 0 ? data : "", size, failure);
+    if (size == 0 || !memchr(data, '\0', size)) {
+        const char *text = size > 0 ? data : "";
+
+        if (text[strspn(text, " \t\r\n")] == '<')
+            return read_domain(import, text, size, failure);
+        return failure_set(failure, FAILURE_REQUEST,
+                           "this is neither an image nor a domain's XML\n"
+                           "give the image of the seed, or the output of "
+                           "'virsh dumpxml DOMAIN'");
+    }
     fd = memfd_create("seed", MFD_CLOEXEC);
     error = fd < 0 ? -errno : fs_write_all(fd, data, size);
     if (error < 0)

@@ -51,6 +51,14 @@ seeded_domain() {
     diff <(virt-seed import padded.iso) <(echo "$output")
 }
 
+@test "import seed says that a file is neither an image nor a domain's XML" {
+    : >empty
+    for file in files/user-data empty; do
+        run virt-seed import seed $file
+        assert_refused 1 "$file: this is neither an image nor a domain's XML" 'virsh dumpxml'
+    done
+}
+
 @test "import leaves virt-seed's own reporter out, and the seed gets it again" {
     domain_xml "<ci:user-data>$(<files/user-data)</ci:user-data>" | virt-seed --quiet build -o seed.iso -
     run -0 virt-seed import seed.iso
