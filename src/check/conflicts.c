@@ -303,9 +303,15 @@ check_conflicts(const struct check *check)
 {
     __attribute__((cleanup(documents_clear))) struct documents documents = {0};
     const unsigned int needs = find_needs(check->request);
+    const struct parts *parts = &check->request->parts;
 
-    for (size_t i = 0; i < check->request->parts.count; i++)
-        check_each_piece(check, check->request->parts.list[i], add_document, &documents);
+    /* The custom script comes first in the seed. */
+    for (int of_script = 1; of_script >= 0; of_script--) {
+        for (size_t i = 0; i < parts->count; i++) {
+            if ((parts->list[i]->kind == PART_VALUE) == of_script)
+                check_each_piece(check, parts->list[i], add_document, &documents);
+        }
+    }
     for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
         const struct pair *pair = &pairs[i];
         const struct config_document *document = find_document(&documents, pair->key);

@@ -94,10 +94,13 @@ find_line(const struct yaml_node *root, const json_t *path)
     json_array_foreach(path, i, step) {
         const char *key = json_string_value(step);
         json_int_t index = json_integer_value(step);
-        const struct yaml_item *item = node->items;
+        const struct yaml_item *item = NULL;
 
-        while (item && (key ? strcmp(item->key->text, key) != 0 : index-- > 0))
-            item = item->next;
+        /* Of keys that are there twice, the last counts. */
+        yaml_foreach(one, node) {
+            if (key ? one->key && strcmp(one->key->text, key) == 0 : index-- == 0)
+                item = one;
+        }
         if (!item) /* It was merged ('<<'). */
             return line;
         line = item->key ? item->key->line : item->value->line;

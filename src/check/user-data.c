@@ -56,15 +56,13 @@ static const struct rule rules[] = {
 bool
 check_is_cloud_config(const struct part *part)
 {
-    enum user_data_kind kind;
-
     if (part->kind != PART_VALUE)
         return document_kind(part) == USER_DATA_CLOUD_CONFIG;
     if (part->data.size == 0 || part->masked ||
         strcmp(part->element, "custom_script") != 0)
         return false;
-    kind = user_data_kind(part->data.data, part->data.size);
-    return kind == USER_DATA_CLOUD_CONFIG || kind == USER_DATA_UNKNOWN;
+    return user_data_kind(part->data.data, part->data.size) == USER_DATA_CLOUD_CONFIG ||
+           user_data_lacks_header(part->data.data, part->data.size);
 }
 
 /* --- documents and their parts ----------------------------------------------------- */
@@ -153,6 +151,10 @@ check_patch(const struct check *check, const struct part *part, struct progress 
 
     if (start)
         patch = json_loadb(start, (size_t)(end - start), 0, NULL);
+    if (!patch && !memmem(text, part->data.size, "NaN", 3) &&
+        !memmem(text, part->data.size, "Infinity", 8))
+        check_warn_of(check, WARNING_IGNORED, part, 0, "correct it: RFC 6902 says how",
+                      " is not a JSON patch, so cloud-init drops it");
     json_array_foreach(patch, index, operation) {
         const char *word = json_string_value(json_object_get(operation, "op"));
         const char *path = json_string_value(json_object_get(operation, "path"));

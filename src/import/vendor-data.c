@@ -51,7 +51,7 @@ add_part(struct import *import, const char *part, size_t size)
     if (!header)
         return false;
     /* A message of the user's has its own header, and nothing before it. */
-    if (!strstr(header, "; charset=\"utf-8\"\n")) {
+    if (strcasestr(header, "mime-version:") || !strstr(header, "; charset=\"utf-8\"\n")) {
         element_add_data(import->element, "vendor-data", part, size - 1);
         return true;
     }
@@ -78,7 +78,7 @@ import_vendor_data(struct import *import, const char *data, size_t size,
     const char *boundary = data + strlen(MESSAGE) - strlen("==virt-seed-");
     cleanup_free char *separator = NULL;
     const char *at, *next;
-    bool readable = true;
+    bool readable;
 
     if (!begins_with(data, size, MESSAGE)) {
         if (size > 0 && !take_own(import, data, size))
@@ -87,12 +87,15 @@ import_vendor_data(struct import *import, const char *data, size_t size,
     }
     separator = xasprintf("\n--%.*s", (int)strcspn(boundary, "\"\n"), boundary);
     at = memmem(data, size, separator, strlen(separator));
+    readable = at != NULL;
     for (; at && readable; at = next) {
         const char *part = at + strlen(separator);
         size_t rest = size - (size_t)(part - data);
 
         next = memmem(part, rest, separator, strlen(separator));
-        if (next)
+        if (!next) /* It ends the message. */
+            readable = begins_with(part, rest, "--");
+        else
             readable = *part == '\n' && add_part(import, part + 1, (size_t)(next - part));
     }
     if (readable)

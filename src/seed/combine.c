@@ -258,9 +258,8 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         const struct part *custom = request->initialization->custom_script;
         const struct buffer *data = &custom->data;
 
-        /* It may be a cloud-config without the header, which oVirt's engine adds. */
         if (data->size > 0 && !custom->masked &&
-            user_data_kind(data->data, data->size) == USER_DATA_UNKNOWN)
+            user_data_lacks_header(data->data, data->size))
             buffer_append_string(&script, "#cloud-config\n");
         buffer_append(&script, data->data, data->size);
         add_piece(&pieces, &script, NULL);

@@ -48,6 +48,10 @@ enum user_data_kind {
 
 enum user_data_kind user_data_kind(const char *data, size_t size);
 
+/* Return: whether a custom script of oVirt's is a cloud-config without its header, which
+ * oVirt's engine adds, too. */
+bool user_data_lacks_header(const char *data, size_t size);
+
 /* Return: the kind in a word or two: "cloud-config", "script". */
 const char *user_data_kind_name(enum user_data_kind kind);
 

@@ -123,6 +123,17 @@ add_addresses(json_t *networks, const struct nic *nic, const char *link, bool ip
     }
 }
 
+/* Return: whether the nic has routes of the family, and no address that they go with. */
+static bool
+loses_routes(const struct nic *nic, bool ipv6)
+{
+    bool found = ipv6 ? nic->gateway6 != NULL : nic->gateway4 != NULL;
+
+    for (size_t i = 0; i < nic->route_count; i++)
+        found = found || is_ipv6(nic->routes[i].to) == ipv6;
+    return found && !nic_has_address(nic, ipv6 ? AF_INET6 : AF_INET);
+}
+
 static int
 write_nic(json_t *networks, const struct nic *nic, const char *link,
           struct failure **failure)
@@ -133,10 +144,10 @@ write_nic(json_t *networks, const struct nic *nic, const char *link,
 
     if (nic->optional)
         return fail_nic(nic, "is optional, which a ConfigDrive cannot say", failure);
-    if (nic->address_count == 0 && (nic->route_count > 0 || nic->gateway6))
+    if (loses_routes(nic, false) || loses_routes(nic, true))
         return fail_nic(nic,
-                        "has a route and no address, and cloud-init would not set "
-                        "it from a ConfigDrive",
+                        "has a route and no address of its family, and cloud-init would "
+                        "not set it from a ConfigDrive",
                         failure);
     if (nic->accept_ra == ACCEPT_RA_YES && has6 && !nic->dhcp6)
         return fail_nic(nic,

@@ -89,35 +89,35 @@ unwrap(struct buffer *data, int line)
     if (json_equal(inner, after))
         *data = steal_buffer(&copy);
     else
-        json_append(data, inner);
+        yaml_text_append(data, inner);
 }
 
-/* Writes the MAC in lower case, where it is in the text. Return: false if it is not there as
- * it is read, such as with an escape. */
-static bool
-lower_mac(struct cursor *cursor, const struct yaml_node *mac)
+/* Writes the value of the key, a MAC, in lower case, where it is in the text; nothing if it
+ * is not there as it is read, such as with an escape. */
+static void
+lower_mac(struct cursor *cursor, const char *key, const struct yaml_node *mac)
 {
     struct buffer *data = cursor->data;
-    size_t left;
-    char *found;
-    const char *end;
+    char *start, *end, *found;
 
     if (!mac || mac->length != strlen("00:00:00:00:00:00") ||
         strspn(mac->text, "0123456789abcdefABCDEF:") != mac->length)
-        return true;
+        return;
     find_line(cursor, mac->line);
-    left = data->size - cursor->at;
-    end = left > 0 ? memchr(&data->data[cursor->at], '\n', left) : NULL;
-    if (end)
-        left = (size_t)(end - &data->data[cursor->at]);
-    found =
-        left > 0 ? memmem(&data->data[cursor->at], left, mac->text, mac->length) : NULL;
+    start = data->data + cursor->at;
+    end = memchr(start, '\n', data->size - cursor->at);
+    if (!end)
+        end = data->data + data->size;
+    /* Before it there may be the same text, as the nic's name. */
+    found = memmem(start, (size_t)(end - start), key, strlen(key));
+    if (found)
+        start = found;
+    found = memmem(start, (size_t)(end - start), mac->text, mac->length);
     if (!found)
-        return false;
+        return;
     for (size_t i = 0; i < mac->length; i++)
         found[i] = (char)tolower((unsigned char)found[i]);
     cursor->at = (size_t)(found - data->data) + mac->length;
-    return true;
 }
 
 /* The keys lead to each MAC of the collection's members; the first may be NULL. */
@@ -130,8 +130,7 @@ lower_macs(struct buffer *data, const struct yaml_node *nics, const char *above,
     yaml_foreach(nic, nics) {
         const struct yaml_node *node = above ? yaml_get(nic->value, above) : nic->value;
 
-        if (!lower_mac(&cursor, yaml_get(node, key)))
-            return;
+        lower_mac(&cursor, key, yaml_get(node, key));
     }
 }
 

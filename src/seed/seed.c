@@ -104,7 +104,7 @@ check_custom_script(const char *data, size_t size, bool windows, struct failure 
 {
     cleanup_yaml struct yaml yaml = {0};
 
-    if (user_data_kind(data, size) != USER_DATA_UNKNOWN)
+    if (!user_data_lacks_header(data, size))
         return user_data_check(data, size, windows, NULL, failure);
     if (yaml_read(&yaml, data, size, YAML_CLOUD_CONFIG, failure) < 0)
         return -1;

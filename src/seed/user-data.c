@@ -133,6 +133,18 @@ is_mime(const char *data, size_t size)
     return length < size && data[length] == ':';
 }
 
+bool
+user_data_lacks_header(const char *data, size_t size)
+{
+    const enum user_data_kind kind = user_data_kind(data, size);
+
+    /* A key at the top looks like a header of a message. */
+    if (kind == USER_DATA_MIME)
+        return !begins_with(data, size, "content-") &&
+               !begins_with(data, size, "mime-version:");
+    return kind == USER_DATA_UNKNOWN;
+}
+
 /* cloudbase-init does not ignore case, and wants a blank after a word (userdatautils.py,
  * _SCRIPTS). */
 static bool

@@ -167,7 +167,7 @@ read_timestamp(struct yaml_node *node, const char **problem)
                                          "[0-9]{1,2}:[0-9]{2}:[0-9]{2}(\\.[0-9]*)?"
                                          "([ \t]*(Z|[-+][0-9]{1,2}(:[0-9]{2})?))?$"};
     struct tm written = {0}, real;
-    const char *rest;
+    const char *rest, *zone;
     bool exists;
 
     if (strspn(node->text, DIGITS) != 4 || !matches(&pattern, node->text))
@@ -181,6 +181,16 @@ read_timestamp(struct yaml_node *node, const char **problem)
     exists = rest && written.tm_year != -1900;
     if (exists)
         exists = written.tm_sec == real.tm_sec && written.tm_mday == real.tm_mday;
+    /* The offset from UTC is less than a day. */
+    zone = strchr(node->text, ':');
+    zone = zone ? strpbrk(zone, "+-") : NULL;
+    if (exists && zone) {
+        const char *minutes = strchr(zone, ':');
+
+        exists = strtol(zone + 1, NULL, 10) * 60 +
+                     (minutes ? strtol(minutes + 1, NULL, 10) : 0) <
+                 24 * 60L;
+    }
     if (!exists)
         *problem = "a date or time does not exist";
     return true;

@@ -424,6 +424,69 @@ password: hunter2
     run -0 check --strict good.xml
 }
 
+# says_of_it TEXT...: what check says, with the schema, of a wired domain with the content of standard input.
+says_of_it() {
+    wired_xml "$(cat)" >domain.xml
+    run virt-seed --root="$root" check domain.xml
+    for text in "$@"; do
+        [[ $output = *"$text"* ]] || return
+    done
+}
+
+@test "of what is there twice, check looks at what counts" {
+    says_of_it "line 5: 'apt.sources' is an integer" "line 9: 'write_files.*.conten' is an unknown key" <<'END'
+<ci:user-data>#cloud-config
+apt:
+  - 1
+apt:
+  sources: 5
+write_files: [{path: /a}]
+write_files:
+  - path: /b
+    conten: x
+</ci:user-data>
+END
+    says_of_it "<user-data>: line 2: 'hostname' differs from <hostname>, and wins" <<'END'
+<ci:hostname>web</ci:hostname><ci:user-data>#cloud-config
+hostname: other
+</ci:user-data><ci:initialization><ci:custom_script>hostname: web</ci:custom_script></ci:initialization>
+END
+    says_of_it 'no problems found' <<'END'
+<ci:hostname>web</ci:hostname><ci:user-data>#cloud-config
+hostname: web
+</ci:user-data><ci:initialization><ci:custom_script>hostname: other</ci:custom_script></ci:initialization>
+END
+}
+
+@test "a script without its header is a cloud-config, whatever words it has" {
+    says_of_it 'no problems found' <<'END'
+<ci:initialization><ci:custom_script>write_files:
+  - path: /tmp/mail
+    content: |
+      MIME-Version: 1.0 ä
+</ci:custom_script></ci:initialization>
+END
+    virt-seed --root="$root" dump domain.xml user-data >out
+    [[ $(sed -e '1,/^Content-Transfer-Encoding: base64/d' -e '/^--/d' out | base64 -d) = '#cloud-config'* ]]
+    says_of_it 'hostnme' <<'END'
+<ci:initialization><ci:custom_script>hostnme: "MIME-Version: 1.0"</ci:custom_script></ci:initialization>
+END
+}
+
+@test "what the guest would drop as unreadable is said" {
+    says_of_it 'is not a JSON patch, so cloud-init drops it' <<'END'
+<ci:user-data>#cloud-config-jsonp
+[ { op: add, broken
+</ci:user-data>
+END
+    says_of_it 'line 3: a date or time does not exist' <<'END'
+<ci:user-data>#cloud-config
+x-a: 2001-12-14 21:59:43 -23:59
+x-b: 2001-12-14 21:59:43 +24:00
+</ci:user-data>
+END
+}
+
 @test "a domain without a request is told the command that gives it one, as it was named" {
     local command
 

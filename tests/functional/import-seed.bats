@@ -67,6 +67,25 @@ seeded_domain() {
     [[ $(grep -c '^report &' again) -eq 1 ]]
 }
 
+@test "import keeps the vendor-data that has a header of its own, and finds a message that was cut off" {
+    printf '%s\n' 'Content-Type: text/cloud-config; charset="utf-8"' 'MIME-Version: 1.0' \
+        'Merge-Type: list(append)' 'Content-Transfer-Encoding: quoted-printable' '' '#cloud-config' 'a: "=3D"' >own
+    domain_xml "<ci:vendor-data encoding='base64'>$(base64 -w 0 own)</ci:vendor-data>" |
+        sed 's/<ci:cloud-init /&cache="keep" /' >one.xml
+    virt-seed --quiet build -o seed.iso one.xml
+    run -0 virt-seed import seed.iso
+    [[ $output = *'cache="keep"'* ]]
+    domain_xml "$(sed '1d;$d' <<<"$output")" >two.xml
+    xmllint --xpath 'string(//*[local-name()="vendor-data"])' two.xml | base64 -d | diff own -
+
+    rm -r files
+    virt-seed inspect --extract=files seed.iso >/dev/null
+    sed -i '/^--==virt-seed-.*--$/d' files/vendor-data
+    make_image cut.iso
+    run virt-seed import cut.iso
+    assert_refused 1 'has a damaged part'
+}
+
 @test "import reads the seed of a ConfigDrive" {
     mkdir -p drive/openstack/latest
     echo '{"uuid": "i-1", "hostname": "one"}' >drive/openstack/latest/meta_data.json

@@ -43,3 +43,28 @@ document() {
     done < <(grep '^--- ' "$top_srcdir/tests/network-documents")
     [[ $failed -eq 0 && $count -gt 80 ]]
 }
+
+# guest_reads: the wired domain's network document, which is the standard input, as the guest gets it.
+guest_reads() {
+    of_document v2 >domain.xml
+    virt-seed --root="$root" dump domain.xml network-config
+}
+
+@test "the MAC that is written in lower case is the value, not a name, and none is left out" {
+    run -0 guest_reads <<'END'
+{network: {version: 2, ethernets: {
+  "52:54:00:AA:BB:CC": {match: {macaddress: "52:54:00:AA:BB:CC"}},
+  e1: {match: {macaddress: "52:54:00:AA:BB:C\x44"}},
+  e2: {match: {macaddress: "52:54:00:AA:BB:CE"}, dhcp4: true}}}}
+END
+    jq -e '.ethernets | keys[0] == "52:54:00:AA:BB:CC" and .[keys[0]].match.macaddress == "52:54:00:aa:bb:cc" and
+        ."e2".match.macaddress == "52:54:00:aa:bb:ce"' <<<"$output"
+}
+
+@test "what is written anew without its wrapping is YAML that the guest reads" {
+    guest_reads >out <<'END'
+{network: {version: 2, wifis: {w0: {dhcp4: true, access-points: {"a\x7fb": {password: "x\x85y\u2028z"}}}}}}
+END
+    run ! grep -qP '\x7f|\xc2\x85|\xe2\x80\xa8' out
+    jq -e '.wifis.w0["access-points"] == {"a\u007fb": {password: "x\u0085y\u2028z"}}' out
+}

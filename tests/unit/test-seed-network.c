@@ -235,6 +235,15 @@ network_data_refuses_what_it_cannot_say(void **state)
     nic.routes = routes;
     nic.route_count = 1;
     assert_refused(network_write_openstack, &nic, "has a route and no address");
+    /* An address of the other family does not help. */
+    nic.addresses = &addresses[1];
+    nic.address_count = 1;
+    assert_refused(network_write_openstack, &nic, "has a route and no address");
+    nic = dhcp;
+    nic.addresses = addresses;
+    nic.address_count = 1;
+    nic.gateway6 = TEXT("fe80::1");
+    assert_refused(network_write_openstack, &nic, "has a route and no address");
 }
 
 /* --- the user's own --------------------------------------------------------------- */
