@@ -428,9 +428,7 @@ password: hunter2
 says_of_it() {
     wired_xml "$(cat)" >domain.xml
     run virt-seed --root="$root" check domain.xml
-    for text in "$@"; do
-        [[ $output = *"$text"* ]] || return
-    done
+    assert_said "$@"
 }
 
 @test "of what is there twice, check looks at what counts" {
