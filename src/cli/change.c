@@ -303,7 +303,8 @@ definition_check_output(const struct definition *definition,
     return 0;
 }
 
-/* What the domain no longer asks for is not kept. */
+/* What the domain no longer asks for is not kept; but the XML of a guest that runs, or was
+ * saved, may still ask when it comes back. */
 static void
 remove_unused_passwords(const struct definition *definition, int root)
 {
@@ -311,6 +312,9 @@ remove_unused_passwords(const struct definition *definition, int root)
     cleanup_failure struct failure *missing = NULL;
 
     if (libvirt_is_remote(definition->connection))
+        return;
+    if (virDomainIsActive(definition->libvirt) != 0 ||
+        virDomainHasManagedSaveImage(definition->libvirt, 0) != 0)
         return;
     if (request_read(&request, &definition->domain, &missing) == 0 ||
         missing->code == FAILURE_REQUEST_MISSING)

@@ -303,8 +303,10 @@ apply_all(struct applying *applying, struct failure **failure)
         struct job *job = &applying->jobs[i];
         cleanup_failure struct failure *failed = NULL;
 
-        if (change_definition(context, job, &failed) < 0 ||
+        if (change_definition(context, job, &failed) == 0 &&
             boot(context, job, &failed) < 0)
+            failure_prefix(&failed, "its definition is changed");
+        if (failed)
             waiting_finish(job->guest, "error", STATUS_FAILURE, NULL, failed);
     }
     return waiting_run(&applying->waiting, failure);

@@ -185,6 +185,8 @@ write_document(const struct editing *editing, const struct domain *domain,
         element = request_insert(domain, xmlDocGetRootElement(doc));
     }
     node = element_add_data(element, name, text->data, text->size);
+    if (old && xml_attribute_is(old, "format", "raw"))
+        xml_set_attribute(node, "format", "raw");
     xmlUnlinkNode(node);
     if (old)
         xmlReplaceNode(old, node);

@@ -173,8 +173,12 @@ forget_domain(const struct context *context, const struct options *options,
               const struct definition *definition, struct failure **failure)
 {
     cleanup_free void *unset = xcalloc(1, cmd_unset.options_size);
+    cleanup_free char *uuid = xstrdup(definition->domain.uuid);
     const char *name = definition->domain.name;
+    struct context one = *context;
 
+    /* A name that ends in .xml would be a file there. */
+    one.operands = &uuid;
     print_outside_line(stderr,
                        "'%s' was not made by 'virt-seed new': the domain and its disks "
                        "stay, and what virt-seed has of it goes",
@@ -182,10 +186,18 @@ forget_domain(const struct context *context, const struct options *options,
     if (!options->yes && !ask_yes("Go on?"))
         return fail_unconfirmed(name, failure);
     if (virDomainIsActive(definition->libvirt) == 1)
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_DOMAIN,
                            "'%s' runs with its seed\nstop it first: virsh shutdown %s",
                            name, name);
-    if (cmd_unset.run(context, unset, failure) < 0)
+    if (virDomainHasManagedSaveImage(definition->libvirt, 0) == 1)
+        return failure_set(
+            failure, FAILURE_DOMAIN,
+            "'%s' was saved, and could not be resumed without what virt-seed has "
+            "of it\n"
+            "start it and shut it down, or drop the saved state with "
+            "'virsh managedsave-remove %s'",
+            name, name);
+    if (cmd_unset.run(&one, unset, failure) < 0)
         return -1;
     return remove_kept(context, definition->domain.uuid, failure);
 }
@@ -201,6 +213,11 @@ run(const struct context *context, const void *data, struct failure **failure)
                                DEFINITION_CHANGE, failure) < 0 ||
         libvirt_require_own(definition.connection, failure) < 0)
         return -1;
+    /* Before anything is gone that cannot be completed. */
+    if (geteuid() != scope()->owner)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "only %s may remove what virt-seed keeps of a domain\n%s",
+                           scope()->owner_name, scope_denied_hint());
     made = xml_attribute(request_find(&definition.domain), REQUEST_MADE_DISK);
     if (!made)
         return forget_domain(context, options, &definition, failure);

@@ -198,6 +198,8 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
         return -1;
     result = set_write(&writing, &options->settings.values, wiring, failure);
     generated = writing.generated;
+    if (result < 0 && (*failure)->code == FAILURE_DOMAIN)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
     if (result < 0)
         return -1;
     has_password =
@@ -239,9 +241,10 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
 
         if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
             result = -1;
+        /* Nobody could read it anywhere else. */
+        else if (generated)
+            set_print_password(context, definition->domain.name, generated);
     }
-    if (result >= 0 && stores_password && generated)
-        set_print_password(context, definition->domain.name, generated);
     return result;
 }
 

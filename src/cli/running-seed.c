@@ -113,20 +113,31 @@ record_replacement(const struct replacement *replacement)
     record_write(replacement->root, uuid, &record, &ignored);
 }
 
+/* Longer than another command replaces a seed, even if the guest keeps the tray shut. */
+#define LOCK_SECONDS 60
+
 /* Locks the seeds of running domains while the descriptor is open: what is read before may be
  * replaced meanwhile. Return: a descriptor, owned by the caller, or -1. */
 static int
 lock_seeds(const struct context *context, struct failure **failure)
 {
+    const struct timespec pause = {.tv_nsec = 100 * 1000000L};
     cleanup_close int rundir = rundir_open(context->root, failure);
 
     if (rundir < 0)
         return -1;
-    if (flock(rundir, LOCK_EX) < 0)
-        return failure_set_errno(failure, FAILURE_RUNDIR, errno,
-                                 "could not lock %s\nsee what is there: ls -l %s",
-                                 scope()->rundir, scope()->rundir);
-    return steal_fd(rundir);
+    for (int i = 0; i < 10 * LOCK_SECONDS; i++) {
+        if (flock(rundir, LOCK_EX | LOCK_NB) == 0)
+            return steal_fd(rundir);
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    return failure_set_errno(
+        failure, FAILURE_RUNDIR, errno,
+        "could not lock %s\nsee whether another virt-seed update, apply "
+        "or wait --scrub hangs: fuser -v %s",
+        scope()->rundir, scope()->rundir);
 }
 
 /* Replaces the seed of the running domain, and writes the request that it was made of into its

@@ -59,16 +59,16 @@ find_only(const struct interfaces *interfaces, const char *network,
     if (count == 1 && found->mac)
         return found;
     if (count == 0)
-        failure_set(failure, FAILURE_USAGE,
+        failure_set(failure, FAILURE_DOMAIN,
                     "the domain has no interface%s, and --ip needs one\n%s", place,
                     *place ? "name one by its MAC: ',mac=MAC'" : "add one to its XML");
     else if (count == 1)
-        failure_set(failure, FAILURE_USAGE,
+        failure_set(failure, FAILURE_DOMAIN,
                     "the domain's interface%s has no MAC yet\n"
                     "write <mac address=\"...\"/> into it, or define the domain first",
                     place);
     else
-        failure_set(failure, FAILURE_USAGE,
+        failure_set(failure, FAILURE_DOMAIN,
                     "the domain has %zu interfaces%s, and --ip needs one\n"
                     "name it: add ',mac=MAC', or ',network=NAME' if only one is in that "
                     "network",
@@ -151,7 +151,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
                            "--ip has '%.64s', which lacks its prefix\n" IP_HINT, address);
     /* An address of its own is compared with the interfaces when it is read. */
     if (dhcp && interface_mac_is_missing(writing->domain, mac))
-        return failure_set(failure, FAILURE_USAGE,
+        return failure_set(failure, FAILURE_DOMAIN,
                            "--ip has mac=%s, but the domain has no such interface\n"
                            "use the MAC of an <interface>",
                            mac);

@@ -38,6 +38,14 @@ answer() {
     printf '%b' "$answers" | script -qec "virt-seed --root='$root' edit web1.xml $*" /dev/null
 }
 
+@test "a document for a guest without cloud-init stays one" {
+    domain_xml "<ci:user-data format='raw'>{\"ignition\": {\"version\": \"3.4.0\"}}</ci:user-data>" |
+        sed "s/<ci:cloud-init /&datasource='configdrive' /" | virt-seed -q wire - >web1.xml
+    editor_runs 'sed -i s/3.4.0/3.5.0/ "$1"'
+    run -0 virt-seed --root="$root" edit web1.xml user-data
+    grep -q '<ci:user-data format=.raw.>.*3.5.0' web1.xml
+}
+
 # document NAME: what the guest of web1.xml reads.
 document() {
     virt-seed --root="$root" dump web1.xml "$1"

@@ -387,7 +387,7 @@ with_interfaces() {
     run ! grep -q network-config none.xml
     with_interfaces 52:54:00:12:34:02
     run virt-seed set --ip=192.0.2.10/24 web1.xml
-    assert_refused 2 'the domain has 2 interfaces' 'mac=MAC'
+    assert_refused 1 'the domain has 2 interfaces' 'mac=MAC'
     sets --ip=192.0.2.10/24,mac=52:54:0:12:34:2 --ip=dhcp,mac=52:54:00:12:34:01 >out.xml
     request <out.xml | grep -q '<ci:interface mac="52:54:00:12:34:02">'
     [[ $(request <out.xml | grep -c '<ci:interface ') -eq 1 ]]
@@ -404,12 +404,12 @@ with_interfaces() {
     run virt-seed set --ip=192.0.2.10/24,mac=x web1.xml
     assert_refused 2 'mac=x, which is not a MAC'
     run virt-seed set --ip=dhcp,mac=52:54:00:12:34:02 web1.xml
-    assert_refused 2 'mac=52:54:00:12:34:02, but the domain has no such interface'
+    assert_refused 1 'mac=52:54:00:12:34:02, but the domain has no such interface'
     run virt-seed set --ip=192.0.2.256/24 web1.xml
     assert_refused 1 '192.0.2.256/24'
     domain_xml >web1.xml
     run virt-seed set --ip=192.0.2.10/24 web1.xml
-    assert_refused 2 'the domain has no interface'
+    assert_refused 1 'the domain has no interface'
 }
 
 @test "an interface is named by its network, if only one is in it" {
@@ -424,12 +424,12 @@ with_interfaces() {
     virt-seed --quiet set --ip=dhcp,network=front - <out.xml >dhcp.xml
     [[ $(request <dhcp.xml) != *192.0.2.10* ]]
     run virt-seed set --ip=192.0.2.10/24,network=back web1.xml
-    assert_refused 2 "the domain has no interface in the network 'back'" 'mac=MAC'
+    assert_refused 1 "the domain has no interface in the network 'back'" 'mac=MAC'
     run virt-seed set --ip=192.0.2.10/24,network=front,mac=52:54:00:12:34:01 web1.xml
     assert_refused 2 'both mac= and network='
     with_interfaces 52:54:00:12:34:03
     run virt-seed set --ip=192.0.2.10/24,network=default web1.xml
-    assert_refused 2 "the domain has 2 interfaces in the network 'default'" 'mac=MAC'
+    assert_refused 1 "the domain has 2 interfaces in the network 'default'" 'mac=MAC'
 }
 
 # --- standard input -----------------------------------------------------------------------------
@@ -486,6 +486,15 @@ with_interfaces() {
     [[ $output != *hunter2* ]]
     run virt-seed set --password-generate web1.xml
     assert_refused 2 'a password needs a DOMAIN, not a FILE'
+}
+
+@test "a domain that --ip does not fit is named, and the next one follows" {
+    with_interfaces 52:54:00:12:34:01
+    cp web1.xml one.xml
+    with_interfaces 52:54:00:12:34:02
+    sed 's/web1/web2/' web1.xml >two.xml
+    run -1 virt-seed --root="$root" set -i two.xml one.xml --ip=dhcp
+    assert_said "domain 'web2': the domain has 2 interfaces" 'web1: ip dhcp'
 }
 
 @test "metadata that a start would refuse is not written" {

@@ -92,8 +92,18 @@ hash_of_user() {
     run -2 virt_seed set web1 --password-file=password -o out.xml
     [[ $output = *'cannot be combined with --output'* && ! -e out.xml ]]
 
+    # The guest that runs, and once it was saved, still asks for it.
     virt_seed set web1 --root-password-file=
-    [[ $(lab_run ls -A "$kept") = password && $(definition) != *root-password* ]]
+    [[ $(lab_run ls -A "$kept") = $'password\nroot-password' && $(definition) != *root-password* ]]
+    lab_virsh managedsave web1
+    virt_seed set web1 --timezone=UTC
+    run -1 virt_seed rm --yes web1
+    [[ $output = *"'web1' was saved, and could not be resumed"*managedsave-remove* ]]
+    lab_virsh start web1
+    lab_virsh destroy web1
+
+    virt_seed set web1 --timezone=
+    [[ $(lab_run ls -A "$kept") = password ]]
     virt_seed unset web1
     [[ -z $(lab_run ls -A "$kept") ]]
 }
