@@ -303,14 +303,12 @@ check_conflicts(const struct check *check)
 {
     __attribute__((cleanup(documents_clear))) struct documents documents = {0};
     const unsigned int needs = find_needs(check->request);
-    const struct parts *parts = &check->request->parts;
+    /* In the seed's order: the custom script comes first. */
+    static const enum part_kind kinds[] = {PART_VALUE, PART_USER_DATA, PART_VENDOR_DATA};
 
-    /* The custom script comes first in the seed. */
-    for (int of_script = 1; of_script >= 0; of_script--) {
-        for (size_t i = 0; i < parts->count; i++) {
-            if ((parts->list[i]->kind == PART_VALUE) == of_script)
-                check_each_piece(check, parts->list[i], add_document, &documents);
-        }
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        parts_foreach(part, &check->request->parts, kinds[i])
+            check_each_piece(check, part, add_document, &documents);
     }
     for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
         const struct pair *pair = &pairs[i];

@@ -96,7 +96,7 @@ find_line(const struct yaml_node *root, const json_t *path)
         json_int_t index = json_integer_value(step);
         const struct yaml_item *item = NULL;
 
-        /* Of keys that are there twice, the last counts. */
+        /* If a key is repeated, the last one counts. */
         yaml_foreach(one, node) {
             if (key ? one->key && strcmp(one->key->text, key) == 0 : index-- == 0)
                 item = one;

@@ -241,7 +241,7 @@ set_one(const struct context *context, const struct job *job, struct outcome *ou
 
         if (new_passwords_publish(&passwords, result == 0 ? failure : &further) < 0)
             result = -1;
-        /* Nobody could read it anywhere else. */
+        /* It is shown only here. */
         else if (generated)
             set_print_password(context, definition->domain.name, generated);
     }

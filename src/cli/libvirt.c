@@ -157,15 +157,16 @@ libvirt_choose_scope(const struct context *context, struct failure **failure)
     const char *uri = configured ? configured : given;
     cleanup_free char *daemon = find_daemon(uri);
     cleanup_free char *server = find_server(uri);
+    const bool for_session = is_session(uri);
     cleanup_failure struct failure *none = NULL;
 
-    /* For a file nobody connects, so that nobody else would say it. */
-    if (daemon && strcmp(daemon, "/session") != 0 && strcmp(daemon, "/system") != 0)
+    /* A command on a file does not connect, so libvirt would not report it. */
+    if (daemon && !for_session && strcmp(daemon, "/system") != 0)
         return failure_set(failure, FAILURE_USAGE,
                            "'%.256s' is neither the system's daemon nor a session's\n"
                            "write -c qemu:///system or -c qemu:///session",
                            uri);
-    if (is_session(uri)) {
+    if (for_session) {
         if (!server)
             return scope_use_session(context->root, geteuid(), failure);
         return failure_set(failure, FAILURE_USAGE,

@@ -41,8 +41,8 @@ device_mac(const xmlNode *node)
     return text ? interface_normalize_mac(text) : NULL;
 }
 
-/* libvirt writes the numbers in hex ("0x01") and reads any base. Return: the number, or
- * -1. */
+/* libvirt writes the numbers in hex ("0x01"), and reads any base and blanks before. Return:
+ * the number, or -1. */
 static long
 pci_number(const xmlNode *address, const char *name, long maximum)
 {
@@ -52,7 +52,7 @@ pci_number(const xmlNode *address, const char *name, long maximum)
 
     if (!text)
         return 0;
-    if (!isdigit((unsigned char)*text))
+    if (!isdigit((unsigned char)text[strspn(text, " ")]))
         return -1;
     number = strtol(text, &end, 0);
     return *end || number > maximum ? -1 : number;

@@ -446,8 +446,8 @@ read_image(struct import *import, int fd, const char *name, struct failure **fai
     return 0;
 }
 
-/* Return: whether the opened file is in a directory of virt-seed's, or nobody can tell, as of a
- * mount that was detached. */
+/* Return: whether the opened file is in a directory of virt-seed's, or whether that cannot be
+ * determined, as for a detached mount. */
 static bool
 is_ours(int root, int fd)
 {

@@ -23,6 +23,6 @@ int seed_make(struct seed *seed, struct request *request, struct failure **failu
 int seed_check_part(const struct request *request, const struct part *part,
                     struct failure **failure);
 
-/* Checks the keys of the user's own metadata: none may be one that virt-seed generates, or
- * be there twice. Of parts that have not been read, only those that the request names. */
+/* Fails if a key of the user's own metadata is one that virt-seed generates, or is repeated.
+ * Parts that have not been read count only with the keys that the request names. */
 int seed_check_meta_data(const struct request *request, struct failure **failure);

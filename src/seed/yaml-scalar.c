@@ -185,11 +185,11 @@ read_timestamp(struct yaml_node *node, const char **problem)
     zone = strchr(node->text, ':');
     zone = zone ? strpbrk(zone, "+-") : NULL;
     if (exists && zone) {
-        const char *minutes = strchr(zone, ':');
+        char *end;
+        const long hours = strtol(zone + 1, &end, 10);
+        const long minutes = *end == ':' ? strtol(end + 1, NULL, 10) : 0;
 
-        exists = strtol(zone + 1, NULL, 10) * 60 +
-                     (minutes ? strtol(minutes + 1, NULL, 10) : 0) <
-                 24 * 60L;
+        exists = hours * 60 + minutes < 24 * 60L;
     }
     if (!exists)
         *problem = "a date or time does not exist";

@@ -72,26 +72,26 @@ enum {
     LAST_FREE_SLOT = 0x17,
 };
 
-/* Return: the slot of the root bus that the device is on, or -1. libvirt takes the numbers
- * as hexadecimal, octal or decimal. */
-static long
-slot_on_root_bus(const xmlNode *device)
+/* Return: whether a device has an address in that slot of the root bus. */
+static bool
+is_slot_used(const xmlNode *devices, int slot)
 {
-    const xmlNode *address = xml_child(device, "address");
-    cleanup_free char *bus = xml_attribute(address, "bus");
-    cleanup_free char *slot = xml_attribute(address, "slot");
+    cleanup_free char *place = xasprintf("0000:00:%02x.", (unsigned int)slot);
 
-    if (!xml_attribute_is(address, "type", "pci") || !slot)
-        return -1;
-    return bus && strtol(bus, NULL, 0) != 0 ? -1 : strtol(slot, NULL, 0);
+    xml_foreach_element(device, devices) {
+        cleanup_free char *address = device_pci_address(device);
+
+        if (address && strncmp(address, place, strlen(place)) == 0)
+            return true;
+    }
+    return false;
 }
 
 void
 wire_place_controller(const struct domain *domain, xmlNode *controller)
 {
     cleanup_free char *text = NULL;
-    unsigned long used = 0;
-    long slot = FIRST_FREE_SLOT;
+    int slot = FIRST_FREE_SLOT;
     xmlNode *address;
 
     if (!domain->machine || !strstr(domain->machine, "q35"))
@@ -101,17 +101,11 @@ wire_place_controller(const struct domain *domain, xmlNode *controller)
     if (xml_child_in(domain->root, QEMU_NAMESPACE, "commandline") ||
         xml_child(domain->root, "launchSecurity"))
         return;
-    xml_foreach_element(device, controller->parent) {
-        long other = slot_on_root_bus(device);
-
-        if (other >= 0 && other <= LAST_FREE_SLOT)
-            used |= 1UL << other;
-    }
-    while (slot <= LAST_FREE_SLOT && used & 1UL << slot)
+    while (slot <= LAST_FREE_SLOT && is_slot_used(controller->parent, slot))
         slot++;
     if (slot > LAST_FREE_SLOT)
         return;
-    text = xasprintf("0x%lx", slot);
+    text = xasprintf("0x%x", (unsigned int)slot);
     address = xml_add_child(controller, "address");
     xml_set_attribute(address, "type", "pci");
     xml_set_attribute(address, "domain", "0x0000");

@@ -431,7 +431,7 @@ says_of_it() {
     assert_said "$@"
 }
 
-@test "of what is there twice, check looks at what counts" {
+@test "check looks at the value that counts if a key or a document is repeated" {
     says_of_it "line 5: 'apt.sources' is an integer" "line 9: 'write_files.*.conten' is an unknown key" <<'END'
 <ci:user-data>#cloud-config
 apt:
